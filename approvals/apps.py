@@ -1,0 +1,8 @@
+"""Tells Django that the app `approvals` exists."""
+
+from django.apps import AppConfig
+
+
+class ApprovalsConfig(AppConfig):
+    name = "approvals"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,1 @@
+"""How this installation of Milepost is put together: settings, addresses, sign-in, health."""

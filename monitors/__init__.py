@@ -1,0 +1,1 @@
+"""Heartbeats, verdicts and alerts: who is told when a job falls silent."""

@@ -1,0 +1,8 @@
+"""Tells Django that the app `runs` exists."""
+
+from django.apps import AppConfig
+
+
+class RunsConfig(AppConfig):
+    name = "runs"
+    default_auto_field = "django.db.models.BigAutoField"
