@@ -1,0 +1,78 @@
+# Two front doors: `make run` and `make test`. The rest is what they are made of.
+
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+STAMP  := $(VENV)/.installed
+export PYTHONDONTWRITEBYTECODE = 1
+PYTEST = $(PYTHON) -m pytest
+
+.PHONY: setup run test test-long format lint templates check check-deploy migrations types \
+        test-sqlite test-postgresql test-browser test-install reformat lock clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements-dev.txt
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Milepost needs Python 3.11 or newer; python3 here is $$(python3 --version 2>&1)." >&2; exit 1; }
+	@test -x $(PYTHON) || python3 -m venv $(VENV) \
+	  || { echo "python3 cannot make a virtual environment; on Debian: apt-get install python3-venv." >&2; exit 1; }
+	@echo "Installing what requirements-dev.txt names into $(VENV) ..."
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-dev.txt
+	@touch $@
+
+# make run INBOX=path/to/mail PORT=8000 HOST=127.0.0.1
+run: setup
+	@exec $(PYTHON) manage.py up $(if $(INBOX),--inbox "$(INBOX)") $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
+
+# Everything, in order of speed; each can be run alone by its name.
+test: format lint templates check check-deploy migrations types test-sqlite test-postgresql test-browser
+	@echo "All checks passed."
+
+test-long:
+	@$(MAKE) --no-print-directory test MILEPOST_LONG=1
+
+format: setup
+	@$(VENV)/bin/ruff format --check --quiet . || { $(VENV)/bin/ruff format --diff --quiet .; exit 1; }
+
+lint: setup
+	@$(VENV)/bin/ruff check --quiet .
+
+templates: setup
+	@git ls-files -z --cached --others --exclude-standard '*.html' | xargs -0 -r $(VENV)/bin/djade --target-version 5.2 --check
+
+check: setup
+	@VAR_DIR=$$(mktemp -d) $(PYTHON) manage.py check --fail-level WARNING
+
+check-deploy: setup
+	@VAR_DIR=$$(mktemp -d) BEHIND_TLS=1 ALLOWED_HOSTS=milepost.example $(PYTHON) manage.py check --deploy --fail-level WARNING
+
+migrations: setup
+	@VAR_DIR=$$(mktemp -d) $(PYTHON) manage.py makemigrations --check --dry-run
+
+types: setup
+	@VAR_DIR=$$(mktemp -d) $(VENV)/bin/mypy .
+
+NOT_LONG = $(if $(MILEPOST_LONG),,and not long)
+
+test-sqlite: setup
+	@TEST_DATABASE=sqlite $(PYTEST) -m "not browser $(NOT_LONG)" $(ARGS)
+
+test-postgresql: setup
+	@TEST_DATABASE=postgresql $(PYTEST) -m "not browser and not one_database $(NOT_LONG)" $(ARGS)
+
+test-browser: setup
+	@TEST_DATABASE=sqlite $(PYTEST) -m "browser $(NOT_LONG)" $(ARGS)
+
+reformat: setup
+	@$(VENV)/bin/ruff check --fix --quiet . ; $(VENV)/bin/ruff format --quiet .
+	@git ls-files -z --cached --others --exclude-standard '*.html' | xargs -0 -r $(VENV)/bin/djade --target-version 5.2
+
+# Writes both locks again from pyproject.toml; they name no index, so any will do.
+COMPILE = $(VENV)/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \
+          --no-emit-index-url --no-emit-trusted-host --no-emit-options --pip-args "--only-binary :all:"
+lock: setup
+	@$(COMPILE) --output-file requirements.txt pyproject.toml
+	@$(COMPILE) --extra dev --constraint requirements.txt --output-file requirements-dev.txt pyproject.toml
+
+clean:
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache htmlcov .coverage
