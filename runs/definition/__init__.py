@@ -1,0 +1,29 @@
+"""What an author imports to write a workflow."""
+
+from runs.definition.context import Cursor, Judge, Judged, Page, Run
+from runs.definition.effects import Contract, Effect, NotSent, Probe, Refused, RetryLater, Secret
+from runs.definition.places import DeclarationError
+from runs.definition.step import Approval, Retry, Waived, step
+from runs.definition.workflow import Heartbeat, Workflow
+
+__all__ = [
+    "Approval",
+    "Contract",
+    "Cursor",
+    "DeclarationError",
+    "Effect",
+    "Heartbeat",
+    "Judge",
+    "Judged",
+    "NotSent",
+    "Page",
+    "Probe",
+    "Refused",
+    "Retry",
+    "RetryLater",
+    "Run",
+    "Secret",
+    "Waived",
+    "Workflow",
+    "step",
+]

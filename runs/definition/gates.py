@@ -1,0 +1,65 @@
+"""Gates: who is told, in the same transaction, that a run has parked and what it waits for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from runs.definition.context import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedWait:
+    """A wait that is being opened: what a gate needs to know to show it to the right people."""
+
+    wait_id: int
+    kind: str
+    name: str
+    run_id: UUID
+    tenant_id: int | None
+    workflow: str
+    step: str
+    generation: int
+    asks: JSON
+    expires_at: datetime | None
+
+
+class Gate(Protocol):
+    """What a kind of wait does when it opens and when its run ends without it."""
+
+    def open(self, opened: OpenedWait) -> None:
+        """Called inside the transaction that opens the wait."""
+
+    def withdraw(self, run_id: UUID, because: str) -> None:
+        """Called inside the transaction that closes the run."""
+
+
+class NoGate(LookupError):
+    """No gate is registered for this kind of wait, so nobody would ever answer it."""
+
+
+_gates: dict[str, Gate] = {}
+
+
+def register(kind: str, gate: Gate) -> None:
+    """Let this gate answer for a kind of wait; registering anew replaces it."""
+    _gates[kind] = gate
+
+
+def gate_for(kind: str) -> Gate:
+    """The gate that answers for a kind of wait."""
+    try:
+        return _gates[kind]
+    except KeyError:
+        known = ", ".join(sorted(_gates)) or "none"
+        raise NoGate(
+            f"No gate is registered for waits of kind {kind!r} (registered: {known}); "
+            "the app that answers them must register one when it gets ready."
+        ) from None
+
+
+def registered() -> frozenset[str]:
+    """The kinds of wait that somebody answers for."""
+    return frozenset(_gates)

@@ -1,0 +1,244 @@
+"""What a step declares about itself: what it reads, writes, changes, and what happens when it fails."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal, TypeVar, get_args
+
+from runs.definition.effects import Effect, require_positive
+from runs.definition.places import DeclarationError, Place
+
+Body = TypeVar("Body", bound=Callable[..., Any])
+OnExhausted = Literal["ask", "restart", "stop"]
+OnExpiry = Literal["stay", "cancel"]
+
+DECLARATION = "__milepost_step__"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """How often a failed step is tried, and how long it waits between: base, growing by factor, up to maximum."""
+
+    attempts: int = 3
+    base: timedelta = timedelta(seconds=1)
+    factor: float = 2.0
+    maximum: timedelta = timedelta(minutes=5)
+    jitter: float = 0.5
+    give_up_on: tuple[type[BaseException], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "give_up_on", _classes(self.give_up_on))
+        if not _whole(self.attempts) or self.attempts < 1:
+            raise DeclarationError(
+                f"Retry: attempts is {self.attempts!r}.", hint="Give a whole number; 1 means no second try."
+            )
+        require_positive("Retry: base", self.base)
+        require_positive("Retry: maximum", self.maximum)
+        if self.maximum < self.base:
+            raise DeclarationError(
+                f"Retry: maximum ({self.maximum}) is below base ({self.base}).",
+                hint="Raise maximum or lower base.",
+            )
+        if not _number(self.factor) or not 1 <= self.factor < float("inf"):
+            raise DeclarationError(f"Retry: factor is {self.factor!r}.", hint="Give a number of 1 or more.")
+        if not _number(self.jitter) or not 0 <= self.jitter <= 1:
+            raise DeclarationError(f"Retry: jitter is {self.jitter!r}.", hint="Give a share between 0 and 1.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """Calls planned under the fact `of` are made only after a person of `groups` approved them."""
+
+    of: str
+    groups: tuple[str, ...] = ()
+    expires: timedelta | None = None
+    on_expiry: OnExpiry = "stay"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", names("Approval: groups", self.groups))
+        if not isinstance(self.of, str) or not self.of:
+            raise DeclarationError(
+                f"Approval: of is {self.of!r}.", hint='Name the planned fact, such as of="deletions".'
+            )
+        if self.on_expiry not in get_args(OnExpiry):
+            raise DeclarationError(
+                f"Approval: on_expiry is {self.on_expiry!r}.",
+                hint='Write "stay" or "cancel"; silence never approves.',
+            )
+        if self.expires is not None:
+            require_positive("Approval: expires", self.expires)
+        elif self.on_expiry != "stay":
+            raise DeclarationError(
+                f"Approval: on_expiry={self.on_expiry!r} without expires never happens.",
+                hint="Add expires=timedelta(...), or leave on_expiry out.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Waived:
+    """Irreversible calls of this step need no approval, for a reason that the certificate shows."""
+
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.reason, str) or not self.reason.strip():
+            raise DeclarationError(
+                "Waived gives no reason.", hint='Write why no person needs to agree: Waived("...").'
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDeclaration:
+    """Everything `@step` was told, beside the body it decorates."""
+
+    key: str
+    body: Callable[..., Any] = field(repr=False)
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    effects: tuple[Effect, ...]
+    approval: Approval | Waived | None
+    retry: Retry
+    timeout: timedelta | None
+    transactional: bool
+    was: str | None
+    on_exhausted: OnExhausted
+    doc: str
+    place: Place
+
+    @property
+    def scope(self) -> str:
+        """The name its keys are made from; outlives a rename of the step."""
+        return self.was or self.key
+
+    @property
+    def side_effect(self) -> bool:
+        """Reads nothing and changes something: what it does depends on nothing that is recorded."""
+        return not self.reads and bool(self.effects or self.transactional)
+
+
+def step(
+    *,
+    reads: Iterable[str] = (),
+    writes: Iterable[str] = (),
+    effects: Iterable[Effect] = (),
+    approval: Approval | Waived | None = None,
+    retry: Retry | None = None,
+    timeout: timedelta | None = None,
+    transactional: bool = False,
+    was: str | None = None,
+    on_exhausted: OnExhausted = "ask",
+    each: str | None = None,
+) -> Callable[[Body], Body]:
+    """Make a method a step of its workflow; its key is the method's name."""
+
+    def declare(body: Body) -> Body:
+        place = _place_of(body)
+        declaration = StepDeclaration(
+            key=body.__name__,
+            body=body,
+            reads=names(f"Step {body.__name__!r}: reads", reads, place=place),
+            writes=names(f"Step {body.__name__!r}: writes", writes, place=place),
+            effects=_effects(body.__name__, effects, place=place),
+            approval=approval,
+            retry=Retry() if retry is None else retry,
+            timeout=timeout,
+            transactional=transactional,
+            was=was,
+            on_exhausted=on_exhausted,
+            doc=inspect.getdoc(body) or "",
+            place=place,
+        )
+        _refuse_wrong_kinds(declaration, each=each)
+        setattr(body, DECLARATION, declaration)
+        return body
+
+    return declare
+
+
+def declaration_of(value: object) -> StepDeclaration | None:
+    """What `@step` said about this attribute of a class, if it is a step."""
+    found = getattr(value, DECLARATION, None)
+    return found if isinstance(found, StepDeclaration) else None
+
+
+def names(subject: str, values: object, *, place: Place | None = None) -> tuple[str, ...]:
+    """The given names as a tuple; a lone string would be read letter by letter, so it is refused."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise DeclarationError(f"{subject} is {values!r}.", hint=f"Write a list: [{values!r}].", place=place)
+    found = tuple(values)
+    for value in found:
+        if not isinstance(value, str):
+            raise DeclarationError(f"{subject} holds {value!r}.", hint="Give names as strings.", place=place)
+    return found
+
+
+def _effects(key: str, values: object, *, place: Place) -> tuple[Effect, ...]:
+    if isinstance(values, Effect) or not isinstance(values, Iterable):
+        raise DeclarationError(
+            f"Step {key!r}: effects is {values!r}.", hint="Write a list: effects=[...].", place=place
+        )
+    found = tuple(values)
+    for value in found:
+        if not isinstance(value, Effect):
+            raise DeclarationError(
+                f"Step {key!r}: effects holds {value!r}.",
+                hint="Declare an Effect(...) beside the workflow and name it here.",
+                place=place,
+            )
+    return found
+
+
+def _place_of(body: object) -> Place:
+    if not inspect.isfunction(body):
+        raise DeclarationError(
+            f"@step decorates {body!r}, which is no plain method.",
+            hint="Put @step directly above `def`, without staticmethod, classmethod or property.",
+        )
+    return Place(file=body.__code__.co_filename, line=body.__code__.co_firstlineno)
+
+
+def _refuse_wrong_kinds(declared: StepDeclaration, *, each: str | None) -> None:
+    subject, place = f"Step {declared.key!r}", declared.place
+    if each is not None:
+        raise DeclarationError(
+            f"{subject}: each={each!r} is not available yet.",
+            hint="Go through the elements with run.pages(...) and run.checkpoint(...) instead.",
+            place=place,
+        )
+    expected: list[tuple[str, object, tuple[type, ...], str]] = [
+        ("approval", declared.approval, (Approval, Waived, type(None)), "Approval(of=...) or Waived(reason)"),
+        ("retry", declared.retry, (Retry,), "Retry(attempts=...)"),
+        ("timeout", declared.timeout, (timedelta, type(None)), "a timedelta"),
+        ("transactional", declared.transactional, (bool,), "True or False"),
+        ("was", declared.was, (str, type(None)), "the step's former name"),
+    ]
+    for name, value, kinds, wanted in expected:
+        if not isinstance(value, kinds):
+            raise DeclarationError(f"{subject}: {name} is {value!r}.", hint=f"Give {wanted}.", place=place)
+    if declared.on_exhausted not in get_args(OnExhausted):
+        raise DeclarationError(
+            f"{subject}: on_exhausted is {declared.on_exhausted!r}.",
+            hint='Write "ask", "restart" or "stop".',
+            place=place,
+        )
+
+
+def _classes(value: object) -> tuple[type[BaseException], ...]:
+    found = (value,) if isinstance(value, type) else tuple(value) if isinstance(value, Iterable) else (value,)
+    for item in found:
+        if not isinstance(item, type) or not issubclass(item, BaseException):
+            raise DeclarationError(
+                f"Retry: give_up_on holds {item!r}.", hint="Name exception classes, such as give_up_on=(ValueError,)."
+            )
+    return found
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,1 @@
+"""What is true of runs: pure functions, enums and tables of moves."""
