@@ -1,0 +1,1 @@
+"""The tests, by capability: each says what Milepost does."""

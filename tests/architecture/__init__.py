@@ -1,0 +1,1 @@
+"""What the code must look like, and what the papers promise about it."""

@@ -1,0 +1,113 @@
+"""What every test may ask for by name."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+
+from tests.support.chromium import chromium
+from tests.support.postgresql import PostgresServer, postgresql
+from tests.support.programs import Site
+from tests.support.redis_server import RedisServer, redis
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+# Playwright keeps an event loop in this thread, which Django would take for an async caller.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[PostgresServer]:
+    """A PostgreSQL server, whichever database the suite runs on."""
+    with postgresql() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    with redis() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(request: pytest.FixtureRequest) -> None:
+    """Points the suite at the PostgreSQL server, if that is what it runs on."""
+    default = settings.DATABASES["default"]
+    if default["ENGINE"] == "django.db.backends.postgresql":
+        server: PostgresServer = request.getfixturevalue("postgresql_server")
+        default |= {
+            "HOST": server.host,
+            "PORT": str(server.port),
+            "USER": server.user,
+            "PASSWORD": server.password,
+        }
+        default["TEST"] = {**default.get("TEST", {}), "NAME": f"test_milepost_{os.getpid()}"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def collected_static_files() -> None:
+    """Pages name hashed files, so a missing file fails the test of the page that names it."""
+    call_command("collectstatic", interactive=False, verbosity=0)
+
+
+@pytest.fixture
+def site(transactional_db: None, tmp_path: Path) -> Iterator[Site]:
+    """An installation whose programs share the test's own database."""
+    url = _address_of(connections["default"].settings_dict)
+    with _ended(Site(var=tmp_path / "var", database_url=url)) as there:
+        yield there
+
+
+@pytest.fixture
+def empty_site(tmp_path: Path) -> Iterator[Site]:
+    """An installation that nobody has set up: no `var`, an SQLite database of its own."""
+    var = tmp_path / "var"
+    with _ended(Site(var=var, database_url=f"sqlite:///{var / 'milepost.sqlite3'}")) as there:
+        yield there
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser: "Browser") -> Iterator["Page"]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(10_000)
+    yield context.new_page()
+    context.close()
+
+
+@contextmanager
+def _ended(site: Site) -> Iterator[Site]:
+    try:
+        yield site
+    finally:
+        site.end()
+
+
+def _address_of(database: dict[str, str]) -> str:
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        return f"sqlite:///{database['NAME']}"
+    secret = f":{database['PASSWORD']}" if database["PASSWORD"] else ""
+    return f"postgresql://{database['USER']}{secret}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """A skip is said aloud: how many, which, why."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if not skipped:
+        return
+    terminalreporter.section(f"{len(skipped)} SKIPPED", sep="!", red=True, bold=True)
+    for report in skipped:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        terminalreporter.line(f"{report.nodeid}: {reason}", yellow=True)

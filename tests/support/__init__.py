@@ -1,0 +1,1 @@
+"""What tests stand on: servers, programs, a browser, and waiting without sleeping."""
