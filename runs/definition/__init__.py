@@ -1,9 +1,10 @@
 """What an author imports to write a workflow."""
 
+from runs.definition.approvals import Approval, Waived
 from runs.definition.context import Cursor, Judge, Judged, Page, Run
 from runs.definition.effects import Contract, Effect, NotSent, Probe, Refused, RetryLater, Secret
 from runs.definition.places import DeclarationError
-from runs.definition.step import Approval, Retry, Waived, step
+from runs.definition.step import Retry, step
 from runs.definition.workflow import Heartbeat, Workflow
 
 __all__ = [

@@ -1,7 +1,5 @@
 """What a step's body is given: the run, and everything that may be done with it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -63,7 +61,7 @@ class Judge(Protocol):
     def input_of(self, subject: Any, /) -> JSON:
         """All that it may see of a subject."""
 
-    def judge(self, question: str, input: JSON, /) -> JSON:
+    def judge(self, question: str, seen: JSON, /) -> JSON:
         """Its answer."""
 
 
@@ -103,7 +101,13 @@ class Run(Protocol):
         """The judge's answer, asked once for the same input and then kept."""
 
     def plan(
-        self, name: str, effect: Effect, *, resource: str | int, request: Mapping[str, JSON], evidence: JSON = None
+        self,
+        name: str,
+        effect: Effect,
+        *,
+        resource: str | int,
+        request: Mapping[str, JSON],
+        evidence: JSON = None,
     ) -> None:
         """Put one call on the list that the fact `name` stands for; nothing is sent."""
 

@@ -1,13 +1,12 @@
 """How a workflow may change the outside world, and what is promised about each such call."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from typing import Any, Protocol
 
+from runs.definition.demands import require_callable, require_positive
 from runs.definition.places import DeclarationError, Place, declared_here
 
 EFFECT_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
@@ -131,7 +130,11 @@ class Effect:
             require_callable(f"{subject}: id_of", self.id_of, "id_of(answer) -> the receiver's id")
 
     def _check_name(self) -> None:
-        if isinstance(self.name, str) and EFFECT_NAME.fullmatch(self.name) and len(self.name) <= LONGEST_NAME:
+        if (
+            isinstance(self.name, str)
+            and EFFECT_NAME.fullmatch(self.name)
+            and len(self.name) <= LONGEST_NAME
+        ):
             return
         raise DeclarationError(
             f"{self.name!r} is no name for an Effect.",
@@ -165,17 +168,3 @@ class Effect:
         if self.probe is None or isinstance(self.probe, Probe):
             return self.probe
         return Probe(find=self.probe)
-
-
-def require_positive(subject: str, value: object) -> None:
-    """Refuse what is not a length of time above zero."""
-    if not isinstance(value, timedelta) or value <= timedelta(0):
-        raise DeclarationError(
-            f"{subject} is {value!r}.", hint="Give a timedelta above zero, such as timedelta(seconds=30)."
-        )
-
-
-def require_callable(subject: str, value: object, shape: str) -> None:
-    """Refuse what cannot be called."""
-    if not callable(value):
-        raise DeclarationError(f"{subject} is {value!r}.", hint=f"Give a function: {shape}.")

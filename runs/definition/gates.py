@@ -1,7 +1,5 @@
 """Gates: who is told, in the same transaction, that a run has parked and what it waits for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol

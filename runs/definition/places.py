@@ -1,14 +1,8 @@
 """Where in the author's code something was declared, so that every complaint can point there."""
 
-from __future__ import annotations
-
-import sys
+import inspect
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 _HERE = str(Path(__file__).parent)
 
@@ -38,8 +32,8 @@ class DeclarationError(Exception):
 
 def declared_here() -> Place:
     """The innermost line outside this package: the author's."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame and _is_ours(frame.f_code.co_filename):
+    frame = inspect.currentframe()
+    while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return Place(file="<unknown>", line=0)
@@ -47,4 +41,5 @@ def declared_here() -> Place:
 
 
 def _is_ours(filename: str) -> bool:
+    # "<string>" is the __init__ that dataclasses write for themselves.
     return filename.startswith((_HERE, "<string>", "<frozen"))

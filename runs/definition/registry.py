@@ -1,7 +1,5 @@
 """Which workflows this process knows, by name and version."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import logging
@@ -37,7 +35,7 @@ class Failure:
 
 @dataclass(slots=True)
 class _Shelf:
-    workflows: dict[tuple[str, int], type[Workflow]] = field(default_factory=dict)
+    workflows: dict[tuple[str, int], type["Workflow"]] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
 
 
@@ -94,7 +92,7 @@ def failures() -> list[Failure]:
     return list(_shelves[-1].failures.values())
 
 
-def register(workflow: type[Workflow]) -> None:
+def register(workflow: type["Workflow"]) -> None:
     """Enter a workflow; the same class made again (a reload) replaces itself, any other is refused."""
     known = _shelves[-1].workflows
     key = (workflow.name, workflow.version)
@@ -108,11 +106,11 @@ def register(workflow: type[Workflow]) -> None:
     known[key] = workflow
 
 
-def _home(workflow: type[Workflow]) -> tuple[str, str]:
+def _home(workflow: type["Workflow"]) -> tuple[str, str]:
     return workflow.__module__, workflow.__qualname__
 
 
-def get(name: str, version: int) -> type[Workflow]:
+def get(name: str, version: int) -> type["Workflow"]:
     """The workflow of this name and version."""
     try:
         return _shelves[-1].workflows[name, version]
@@ -120,7 +118,7 @@ def get(name: str, version: int) -> type[Workflow]:
         raise UnknownWorkflow(_unknown(f"{name!r} version {version}")) from None
 
 
-def latest(name: str) -> type[Workflow]:
+def latest(name: str) -> type["Workflow"]:
     """The highest version of this name."""
     versions = [version for known, version in _shelves[-1].workflows if known == name]
     if not versions:
@@ -128,9 +126,11 @@ def latest(name: str) -> type[Workflow]:
     return get(name, max(versions))
 
 
-def all_workflows() -> list[type[Workflow]]:
+def all_workflows() -> list[type["Workflow"]]:
     """Every workflow, by name, then version."""
-    return [workflow for _, workflow in sorted(_shelves[-1].workflows.items(), key=lambda item: item[0])]
+    return [
+        workflow for _, workflow in sorted(_shelves[-1].workflows.items(), key=lambda item: item[0])
+    ]
 
 
 def _unknown(wanted: str) -> str:

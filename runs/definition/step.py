@@ -1,19 +1,18 @@
 """What a step declares about itself: what it reads, writes, changes, and what happens when it fails."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, TypeVar, get_args
 
-from runs.definition.effects import Effect, require_positive
+from runs.definition.approvals import Approval, Waived
+from runs.definition.demands import names, require_positive
+from runs.definition.effects import Effect
 from runs.definition.places import DeclarationError, Place
 
 Body = TypeVar("Body", bound=Callable[..., Any])
 OnExhausted = Literal["ask", "restart", "stop"]
-OnExpiry = Literal["stay", "cancel"]
 
 DECLARATION = "__milepost_step__"
 
@@ -33,7 +32,8 @@ class Retry:
         object.__setattr__(self, "give_up_on", _classes(self.give_up_on))
         if not _whole(self.attempts) or self.attempts < 1:
             raise DeclarationError(
-                f"Retry: attempts is {self.attempts!r}.", hint="Give a whole number; 1 means no second try."
+                f"Retry: attempts is {self.attempts!r}.",
+                hint="Give a whole number; 1 means no second try.",
             )
         require_positive("Retry: base", self.base)
         require_positive("Retry: maximum", self.maximum)
@@ -43,50 +43,12 @@ class Retry:
                 hint="Raise maximum or lower base.",
             )
         if not _number(self.factor) or not 1 <= self.factor < float("inf"):
-            raise DeclarationError(f"Retry: factor is {self.factor!r}.", hint="Give a number of 1 or more.")
+            raise DeclarationError(
+                f"Retry: factor is {self.factor!r}.", hint="Give a number of 1 or more."
+            )
         if not _number(self.jitter) or not 0 <= self.jitter <= 1:
-            raise DeclarationError(f"Retry: jitter is {self.jitter!r}.", hint="Give a share between 0 and 1.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approval:
-    """Calls planned under the fact `of` are made only after a person of `groups` approved them."""
-
-    of: str
-    groups: tuple[str, ...] = ()
-    expires: timedelta | None = None
-    on_expiry: OnExpiry = "stay"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", names("Approval: groups", self.groups))
-        if not isinstance(self.of, str) or not self.of:
             raise DeclarationError(
-                f"Approval: of is {self.of!r}.", hint='Name the planned fact, such as of="deletions".'
-            )
-        if self.on_expiry not in get_args(OnExpiry):
-            raise DeclarationError(
-                f"Approval: on_expiry is {self.on_expiry!r}.",
-                hint='Write "stay" or "cancel"; silence never approves.',
-            )
-        if self.expires is not None:
-            require_positive("Approval: expires", self.expires)
-        elif self.on_expiry != "stay":
-            raise DeclarationError(
-                f"Approval: on_expiry={self.on_expiry!r} without expires never happens.",
-                hint="Add expires=timedelta(...), or leave on_expiry out.",
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class Waived:
-    """Irreversible calls of this step need no approval, for a reason that the certificate shows."""
-
-    reason: str
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.reason, str) or not self.reason.strip():
-            raise DeclarationError(
-                "Waived gives no reason.", hint='Write why no person needs to agree: Waived("...").'
+                f"Retry: jitter is {self.jitter!r}.", hint="Give a share between 0 and 1."
             )
 
 
@@ -164,21 +126,12 @@ def declaration_of(value: object) -> StepDeclaration | None:
     return found if isinstance(found, StepDeclaration) else None
 
 
-def names(subject: str, values: object, *, place: Place | None = None) -> tuple[str, ...]:
-    """The given names as a tuple; a lone string would be read letter by letter, so it is refused."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise DeclarationError(f"{subject} is {values!r}.", hint=f"Write a list: [{values!r}].", place=place)
-    found = tuple(values)
-    for value in found:
-        if not isinstance(value, str):
-            raise DeclarationError(f"{subject} holds {value!r}.", hint="Give names as strings.", place=place)
-    return found
-
-
 def _effects(key: str, values: object, *, place: Place) -> tuple[Effect, ...]:
     if isinstance(values, Effect) or not isinstance(values, Iterable):
         raise DeclarationError(
-            f"Step {key!r}: effects is {values!r}.", hint="Write a list: effects=[...].", place=place
+            f"Step {key!r}: effects is {values!r}.",
+            hint="Write a list: effects=[...].",
+            place=place,
         )
     found = tuple(values)
     for value in found:
@@ -209,7 +162,12 @@ def _refuse_wrong_kinds(declared: StepDeclaration, *, each: str | None) -> None:
             place=place,
         )
     expected: list[tuple[str, object, tuple[type, ...], str]] = [
-        ("approval", declared.approval, (Approval, Waived, type(None)), "Approval(of=...) or Waived(reason)"),
+        (
+            "approval",
+            declared.approval,
+            (Approval, Waived, type(None)),
+            "Approval(of=...) or Waived(reason)",
+        ),
         ("retry", declared.retry, (Retry,), "Retry(attempts=...)"),
         ("timeout", declared.timeout, (timedelta, type(None)), "a timedelta"),
         ("transactional", declared.transactional, (bool,), "True or False"),
@@ -217,7 +175,9 @@ def _refuse_wrong_kinds(declared: StepDeclaration, *, each: str | None) -> None:
     ]
     for name, value, kinds, wanted in expected:
         if not isinstance(value, kinds):
-            raise DeclarationError(f"{subject}: {name} is {value!r}.", hint=f"Give {wanted}.", place=place)
+            raise DeclarationError(
+                f"{subject}: {name} is {value!r}.", hint=f"Give {wanted}.", place=place
+            )
     if declared.on_exhausted not in get_args(OnExhausted):
         raise DeclarationError(
             f"{subject}: on_exhausted is {declared.on_exhausted!r}.",
@@ -227,11 +187,18 @@ def _refuse_wrong_kinds(declared: StepDeclaration, *, each: str | None) -> None:
 
 
 def _classes(value: object) -> tuple[type[BaseException], ...]:
-    found = (value,) if isinstance(value, type) else tuple(value) if isinstance(value, Iterable) else (value,)
+    found = (
+        (value,)
+        if isinstance(value, type)
+        else tuple(value)
+        if isinstance(value, Iterable)
+        else (value,)
+    )
     for item in found:
         if not isinstance(item, type) or not issubclass(item, BaseException):
             raise DeclarationError(
-                f"Retry: give_up_on holds {item!r}.", hint="Name exception classes, such as give_up_on=(ValueError,)."
+                f"Retry: give_up_on holds {item!r}.",
+                hint="Name exception classes, such as give_up_on=(ValueError,).",
             )
     return found
 

@@ -1,14 +1,12 @@
 """A workflow as its author writes it: a class whose steps run in the order they stand in."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
 
 from runs.definition import registry
-from runs.definition.effects import require_positive
+from runs.definition.demands import require_positive
 from runs.definition.places import DeclarationError, Place, declared_here
 from runs.definition.step import StepDeclaration, declaration_of
 
@@ -67,12 +65,12 @@ class WorkflowType(type):
     """Makes workflow classes: keeps the steps in their order and enters the class in the registry."""
 
     @classmethod
-    def __prepare__(mcs, _name: str, _bases: tuple[type, ...], /, **_kw: object) -> _Body:
+    def __prepare__(mcs, _name: str, _bases: tuple[type, ...], /, **_kw: object) -> _Body:  # noqa: N804
         return _Body()
 
     def __new__(
         mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], /, *, abstract: bool = False
-    ) -> WorkflowType:
+    ) -> "WorkflowType":
         made = super().__new__(mcs, name, bases, dict(body))
         if not bases:
             return made

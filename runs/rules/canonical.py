@@ -1,7 +1,5 @@
 """One text for one value: canonical JSON by RFC 8785, and the digest of that text."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -39,7 +37,9 @@ class NotCanonical(ValueError):
 def dumps(value: Any) -> str:
     """The one text of this value: equal for equal values on every Python, time zone and dict order."""
     if _check(value, path="$", depth=0):
-        return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_mark)
+        return json.dumps(
+            value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_mark
+        )
     return rfc8785.dumps(_marked(value)).decode()
 
 
@@ -92,7 +92,9 @@ def _check(value: Any, *, path: str, depth: int) -> bool:
         case dict():
             return _check_members(value, path=path, depth=depth)
         case list() | tuple():
-            plain = [_check(item, path=f"{path}[{at}]", depth=depth + 1) for at, item in enumerate(value)]
+            plain = [
+                _check(item, path=f"{path}[{at}]", depth=depth + 1) for at, item in enumerate(value)
+            ]
             return all(plain)
     raise NotCanonical(path, _not_json(value))
 

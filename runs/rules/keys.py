@@ -1,7 +1,5 @@
 """Stable names: what a call carries to its receiver, and what a judgement is kept under."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from typing import Any
@@ -17,7 +15,9 @@ class BadResource(ValueError):
     """This cannot name what a call is about; the text says why."""
 
 
-def idempotency_key(*, run_id: UUID | str, scope: str, effect: str, resource: str | int, request_text: str) -> str:
+def idempotency_key(
+    *, run_id: UUID | str, scope: str, effect: str, resource: str | int, request_text: str
+) -> str:
     """The same call makes the same key for ever; nothing of time or chance goes in."""
     parts = [
         "milepost.call.1",
@@ -46,7 +46,14 @@ def resource_text(resource: str | int) -> str:
     return text
 
 
-def judgement_hash(*, question: str, judge: str, parameters: Any, input: Any, sample: int = 0) -> str:
+def judgement_hash(
+    *,
+    question: str,
+    judge: str,
+    parameters: Any,
+    input: Any,  # noqa: A002
+    sample: int = 0,
+) -> str:
     """One name for all that can change a judge's answer."""
     parts = ["milepost.judgement.1", question, judge, parameters, input, sample]
     return canonical.digest(canonical.dumps(parts))

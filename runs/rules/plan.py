@@ -1,19 +1,18 @@
 """A workflow's plan as data: its ordered steps, one fingerprint each, and one hash over all."""
 
-from __future__ import annotations
-
 import functools
 import inspect
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from runs.definition.effects import Contract, Effect
+from runs.definition.approvals import Approval, Waived
+from runs.definition.effects import Effect
 from runs.definition.places import Place
-from runs.definition.step import Approval, Retry, StepDeclaration, Waived
-from runs.definition.workflow import Workflow
-from runs.rules import canonical, declarations, inputs
+from runs.definition.step import StepDeclaration
+from runs.definition.workflow import Heartbeat, Workflow
+from runs.rules import canonical, declarations, fingerprints, inputs
+from runs.rules.fingerprints import seconds
 
 FORMAT = 1
 
@@ -23,18 +22,22 @@ class BrokenWorkflow(ValueError):
 
     def __init__(self, workflow: type[Workflow], problems: list[declarations.Problem]) -> None:
         self.problems = problems
-        listed = "\n".join(f"  {problem.file}:{problem.line}: {problem.message} {problem.hint}" for problem in problems)
-        super().__init__(f"Workflow {workflow.name!r} version {workflow.version} cannot run:\n{listed}")
+        listed = "\n".join(
+            f"  {problem.place}: {problem.message} {problem.hint}" for problem in problems
+        )
+        super().__init__(
+            f"Workflow {workflow.name!r} version {workflow.version} cannot run:\n{listed}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanEffect:
-    """What a step's plan says of one effect."""
+    """What a step's plan says of one effect; lengths in seconds."""
 
     name: str
+    has_contract: bool
     contract: str | None
     window: float | None
-    has_contract: bool
     has_probe: bool
     settles: float | None
     timeout: float
@@ -48,11 +51,11 @@ class PlanEffect:
 class PlanApproval:
     """Whom the step asks first (`of`, `groups`), or why nobody (`waived`)."""
 
-    of: str | None = None
-    groups: tuple[str, ...] = ()
-    expires: float | None = None
-    on_expiry: str = "stay"
-    waived: str | None = None
+    of: str | None
+    groups: tuple[str, ...]
+    expires: float | None
+    on_expiry: str
+    waived: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +71,17 @@ class PlanRetry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanHeartbeat:
+    """How often a run says that it lives, in seconds."""
+
+    every: float
+    grace: float
+    progress: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanStep:
-    """One step of a plan; `file`, `line`, `doc` and `code_digest` are shown but not part of any hash."""
+    """One step of a plan; `doc`, `file`, `line` and `code_digest` are shown, but no part of any hash."""
 
     key: str
     scope: str
@@ -99,13 +111,13 @@ class Plan:
     steps: tuple[PlanStep, ...]
     input_fields: tuple[inputs.Field, ...]
     deadline: float | None
-    heartbeat: dict[str, float | None] | None
+    heartbeat: PlanHeartbeat | None
     hash: str
     doc: str
 
     @property
     def plan_hash(self) -> str:
-        """The same as `hash`, under the name the tables use."""
+        """The hash, under the name that tables and pages use."""
         return self.hash
 
     def step(self, key: str) -> PlanStep:
@@ -113,25 +125,28 @@ class Plan:
         for step in self.steps:
             if step.key == key:
                 return step
-        raise KeyError(f"{self.name} {self.version} has no step {key!r}")
+        raise KeyError(f"{self.name} version {self.version} has no step {key!r}")
 
     def to_text(self) -> str:
         """The plan as canonical JSON."""
-        return canonical.dumps({"format": FORMAT, **_plain(self)})
+        return canonical.dumps({"format": FORMAT, **asdict(self)})
 
     @classmethod
-    def from_text(cls, text: str) -> Plan:
+    def from_text(cls, text: str) -> Self:
         """The plan that `to_text` wrote."""
         data = canonical.loads(text)
-        data.pop("format")
+        heartbeat = data["heartbeat"]
         return cls(
-            **{
-                **data,
-                "steps": tuple(_step_from(step) for step in data["steps"]),
-                "input_fields": tuple(
-                    inputs.Field(**{**field, "choices": tuple(field["choices"])}) for field in data["input_fields"]
-                ),
-            }
+            name=data["name"],
+            version=data["version"],
+            steps=tuple(_step_from(step) for step in data["steps"]),
+            input_fields=tuple(
+                inputs.Field(**_tuples(field, "choices")) for field in data["input_fields"]
+            ),
+            deadline=data["deadline"],
+            heartbeat=PlanHeartbeat(**heartbeat) if heartbeat else None,
+            hash=data["hash"],
+            doc=data["doc"],
         )
 
 
@@ -141,16 +156,16 @@ def plan_of(cls: type[Workflow]) -> Plan:
     broken = [problem for problem in declarations.problems(cls) if problem.level == "error"]
     if broken:
         raise BrokenWorkflow(cls, broken)
-    steps = tuple(_step(cls, declared, ordinal) for ordinal, declared in enumerate(cls.steps, start=1))
+    steps = tuple(_step(declared, ordinal) for ordinal, declared in enumerate(cls.steps, start=1))
     fields = inputs.fields_of(cls)
     return Plan(
         name=cls.name,
         version=cls.version,
         steps=steps,
         input_fields=fields,
-        deadline=_seconds(cls.deadline),
-        heartbeat=_heartbeat(cls),
-        hash=_plan_hash(cls, steps, fields),
+        deadline=seconds(cls.deadline),
+        heartbeat=_heartbeat(cls.heartbeat),
+        hash=_hash(cls, steps, fields),
         doc=inspect.cleandoc(cls.__doc__ or ""),
     )
 
@@ -160,49 +175,21 @@ def plan_hash(cls: type[Workflow]) -> str:
     return plan_of(cls).hash
 
 
-def fingerprint(declared: StepDeclaration) -> str:
-    """The digest of a step's declaration: not of its name, place, documentation or code."""
-    return _digest(
-        {
-            "scope": declared.scope,
-            "reads": sorted(declared.reads),
-            "writes": sorted(declared.writes),
-            "effects": sorted(effect_fingerprint(effect) for effect in declared.effects),
-            "approval": _plain(_approval(declared.approval)),
-            "retry": _plain(_retry(declared.retry)),
-            "timeout": _seconds(declared.timeout),
-            "transactional": declared.transactional,
-            "on_exhausted": declared.on_exhausted,
-        }
-    )
-
-
-def effect_fingerprint(effect: Effect) -> str:
-    """The digest of what an effect promises; a decision on its calls is bound to it."""
-    return _digest(_effect_facts(effect))
-
-
-def code_digest(declared: StepDeclaration) -> str:
-    """The digest of a step's source text, for people who ask whether the code changed; empty if unknown."""
-    try:
-        return canonical.digest(inspect.getsource(declared.body))
-    except (OSError, TypeError):
-        return ""
-
-
-def _plan_hash(cls: type[Workflow], steps: tuple[PlanStep, ...], fields: tuple[inputs.Field, ...]) -> str:
-    return _digest(
+def _hash(
+    cls: type[Workflow], steps: tuple[PlanStep, ...], fields: tuple[inputs.Field, ...]
+) -> str:
+    return fingerprints.digest_of(
         {
             "format": FORMAT,
             "name": cls.name,
             "version": cls.version,
             "steps": [[step.key, step.fingerprint] for step in steps],
-            "input": [{**_plain(field), "help": ""} for field in fields],
+            "input": [{**asdict(field), "help": ""} for field in fields],
         }
     )
 
 
-def _step(cls: type[Workflow], declared: StepDeclaration, ordinal: int) -> PlanStep:
+def _step(declared: StepDeclaration, ordinal: int) -> PlanStep:
     return PlanStep(
         key=declared.key,
         scope=declared.scope,
@@ -211,13 +198,13 @@ def _step(cls: type[Workflow], declared: StepDeclaration, ordinal: int) -> PlanS
         writes=declared.writes,
         effects=tuple(_effect(effect) for effect in declared.effects),
         approval=_approval(declared.approval),
-        retry=_retry(declared.retry),
-        timeout=_seconds(declared.timeout),
+        retry=PlanRetry(**_tuples(fingerprints.retry_facts(declared.retry), "give_up_on")),
+        timeout=seconds(declared.timeout),
         transactional=declared.transactional,
         on_exhausted=declared.on_exhausted,
         side_effect=declared.side_effect,
-        fingerprint=fingerprint(declared),
-        code_digest=code_digest(declared),
+        fingerprint=fingerprints.fingerprint(declared),
+        code_digest=fingerprints.code_digest(declared),
         doc=declared.doc,
         file=_portable(declared.body.__module__, declared.place),
         line=declared.place.line,
@@ -225,95 +212,44 @@ def _step(cls: type[Workflow], declared: StepDeclaration, ordinal: int) -> PlanS
 
 
 def _effect(effect: Effect) -> PlanEffect:
-    return PlanEffect(**_effect_facts(effect), fingerprint=effect_fingerprint(effect))
-
-
-def _effect_facts(effect: Effect) -> dict[str, Any]:
-    contract: Contract | None = effect.contract
-    probe = effect.look_up
-    return {
-        "name": effect.name,
-        "contract": contract.promise if contract else None,
-        "window": _seconds(contract.window) if contract else None,
-        "has_contract": contract is not None,
-        "has_probe": probe is not None,
-        "settles": _seconds(probe.settles) if probe else None,
-        "timeout": effect.timeout.total_seconds(),
-        "reversible": effect.reversible,
-        "compensated": effect.compensate is not None,
-        "irreversible": effect.irreversible,
-    }
-
-
-def _approval(approval: Approval | Waived | None) -> PlanApproval | None:
-    match approval:
-        case Approval():
-            return PlanApproval(
-                of=approval.of,
-                groups=tuple(sorted(approval.groups)),
-                expires=_seconds(approval.expires),
-                on_expiry=approval.on_expiry,
-            )
-        case Waived():
-            return PlanApproval(waived=approval.reason)
-    return None
-
-
-def _retry(retry: Retry) -> PlanRetry:
-    return PlanRetry(
-        attempts=retry.attempts,
-        base=retry.base.total_seconds(),
-        factor=float(retry.factor),
-        maximum=retry.maximum.total_seconds(),
-        jitter=float(retry.jitter),
-        give_up_on=tuple(sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in retry.give_up_on)),
+    return PlanEffect(
+        **fingerprints.effect_facts(effect), fingerprint=fingerprints.effect_fingerprint(effect)
     )
 
 
-def _heartbeat(cls: type[Workflow]) -> dict[str, float | None] | None:
-    if cls.heartbeat is None:
+def _approval(approval: Approval | Waived | None) -> PlanApproval | None:
+    facts = fingerprints.approval_facts(approval)
+    return PlanApproval(**_tuples(facts, "groups")) if facts else None
+
+
+def _heartbeat(heartbeat: Heartbeat | None) -> PlanHeartbeat | None:
+    if heartbeat is None:
         return None
-    return {
-        "every": _seconds(cls.heartbeat.every),
-        "grace": _seconds(cls.heartbeat.grace),
-        "progress": _seconds(cls.heartbeat.progress),
-    }
+    return PlanHeartbeat(
+        every=heartbeat.every.total_seconds(),
+        grace=heartbeat.grace.total_seconds(),
+        progress=seconds(heartbeat.progress),
+    )
 
 
 def _portable(module: str, place: Place) -> str:
     """The file below the folder that Python found its package in: the same on every machine."""
     parts = Path(place.file).parts
-    depth = module.count(".") + (2 if parts and parts[-1] == "__init__.py" else 1)
+    depth = module.count(".") + (2 if parts[-1:] == ("__init__.py",) else 1)
     return "/".join(parts[-depth:])
 
 
 def _step_from(data: dict[str, Any]) -> PlanStep:
+    approval = data["approval"]
     return PlanStep(
         **{
-            **data,
-            "reads": tuple(data["reads"]),
-            "writes": tuple(data["writes"]),
+            **_tuples(data, "reads", "writes"),
             "effects": tuple(PlanEffect(**effect) for effect in data["effects"]),
-            "approval": PlanApproval(**{**data["approval"], "groups": tuple(data["approval"]["groups"])})
-            if data["approval"]
-            else None,
-            "retry": PlanRetry(**{**data["retry"], "give_up_on": tuple(data["retry"]["give_up_on"])}),
+            "approval": PlanApproval(**_tuples(approval, "groups")) if approval else None,
+            "retry": PlanRetry(**_tuples(data["retry"], "give_up_on")),
         }
     )
 
 
-def _plain(value: Any) -> Any:
-    """A frozen value as dicts and lists."""
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
-
-
-def _seconds(length: timedelta | None) -> float | None:
-    return None if length is None else length.total_seconds()
-
-
-def _digest(value: Any) -> str:
-    return canonical.digest(canonical.dumps(value))
+def _tuples(data: dict[str, Any], *lists: str) -> dict[str, Any]:
+    return {**data, **{name: tuple(data[name]) for name in lists}}

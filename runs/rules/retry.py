@@ -1,7 +1,5 @@
 """When a failed step is tried again, and when it no longer is."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from runs.definition.step import Retry
