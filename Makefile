@@ -22,7 +22,7 @@ $(STAMP): requirements-dev.txt
 
 # make run INBOX=path/to/mail PORT=8000 HOST=127.0.0.1
 run: setup
-	@exec $(PYTHON) manage.py up $(if $(INBOX),--inbox "$(INBOX)") $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)")
+	@exec $(PYTHON) manage.py up $(if $(INBOX),--inbox "$(INBOX)")
 
 # Everything, in order of speed; each can be run alone by its name.
 test: format lint templates check check-deploy migrations types test-sqlite test-postgresql test-browser

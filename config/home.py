@@ -9,7 +9,7 @@ APPS = ("runs", "approvals", "monitors")
 
 
 def show(request: HttpRequest) -> HttpResponse:
-    return redirect("/runs/")
+    return redirect("runs:run_list")
 
 
 def apps_with_pages() -> list[str]:

@@ -26,7 +26,7 @@ def die_with_parent(how: signal.Signals = signal.SIGKILL) -> Callable[[], None]:
 
 
 def main() -> None:
-    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() == 1:
         raise SystemExit("The parent is gone.")
     os.execvp(sys.argv[1], sys.argv[1:])  # noqa: S606

@@ -1,0 +1,40 @@
+"""The run that a fresh installation shows: `inbox_triage` on a sample, or on one's own mail."""
+
+from getpass import getuser
+from pathlib import Path
+
+from config.environment import ROOT
+from runs.ledger import lifecycle
+from runs.rules.policy import local_operator
+
+SAMPLE = ROOT / "runs" / "examples" / "sample" / "inbox.tsv"
+
+
+class UnreadableInbox(Exception):
+    """The path named with INBOX cannot be read; the message says why."""
+
+
+def readable(inbox: Path | None) -> Path:
+    """The inbox to sort, checked before anything is started."""
+    if inbox is None:
+        return SAMPLE
+    path = inbox.expanduser().resolve()
+    if not path.exists():
+        raise UnreadableInbox(f"There is no inbox at {path}.")
+    return path
+
+
+def begin(inbox: Path) -> str:
+    """Starts it unless it was started before; says in a sentence which of the two it was."""
+    run = lifecycle.start(
+        local_operator(getuser()),
+        workflow="inbox_triage",
+        data={"inbox": str(inbox)},
+        reference=inbox.stem,
+        start_key=f"up {inbox}",
+    )
+    if run.created:
+        return (
+            f"The run {run.reference} sorts {inbox}; it stops and asks before it deletes anything."
+        )
+    return f"The run {run.reference} of {inbox} was started before; it is {run.state}."

@@ -1,0 +1,34 @@
+"""Prints a link that signs one person in once."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from config.serving import running_site
+from config.signin_links import NobodyToSignIn, known_user, link_for
+
+
+class Command(BaseCommand):
+    help = "Prints a link that signs USER in once, within the hour. Opening it shows a button."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "user", nargs="?", help="a user name; otherwise the first administrator"
+        )
+        parser.add_argument("--json", action="store_true", help="print {user, link}")
+
+    def handle(self, *args: Any, user: str | None, json: bool, **options: Any) -> None:
+        site = running_site(settings.VAR_DIR) or f"http://{settings.HOST}:{settings.PORT}"
+        try:
+            person = known_user(user)
+        except NobodyToSignIn as nobody:
+            raise CommandError(str(nobody)) from None
+        link = link_for(person, site=site)
+        self.stdout.write(_as_json(person.username, link) if json else link)
+
+
+def _as_json(user: str, link: str) -> str:
+    return json.dumps({"user": user, "link": link})

@@ -1,0 +1,77 @@
+"""Runs everything on this machine: pages, workers and clockwork, restarted when they exit."""
+
+import signal
+from argparse import ArgumentParser
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any, NoReturn
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from config import first_run, readying, serving, signin_links, supervision
+
+HELLO = """
+Milepost answers at {site}
+
+  Sign in, once and within the hour:
+    {link}
+
+  {run}
+  Logs are in {logs}. Another link: manage.py signin. Ctrl-C stops everything.
+"""
+
+
+class Command(BaseCommand):
+    help = "Sets this machine up and runs web, cluster and watch until it is told to stop."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--inbox", type=Path, help="mail to sort instead of the bundled sample")
+
+    def handle(self, *args: Any, inbox: Path | None, **options: Any) -> None:
+        for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(ending, _asked_to_stop)
+        try:
+            with serving.claimed(settings.VAR_DIR) as lock:
+                self._serve(lock, inbox=first_run.readable(inbox))
+        except serving.AlreadyServed:
+            self._point_to_the_other()
+        except (serving.NoFreePort, first_run.UnreadableInbox, supervision.WebIsSilent) as problem:
+            raise CommandError(str(problem)) from None
+
+    def _serve(self, lock: IO[str], *, inbox: Path) -> None:
+        readying.ready(settings.VAR_DIR)
+        person = signin_links.first_user()
+        site, bind = self._place()
+        run = supervision.programs(bind=bind, workers=settings.WORKERS)
+        with supervision.supervised(var=settings.VAR_DIR, run=run) as manager:
+            supervision.wait_for_web(site, settings.VAR_DIR / "log" / "web.log")
+            serving.announce(lock, site=site)
+            started = first_run.begin(inbox)
+            link = signin_links.link_for(person, site=site)
+            logs = settings.VAR_DIR / "log"
+            self.stdout.write(HELLO.format(site=site, link=link, run=started, logs=logs))
+            self.stdout.flush()
+            manager.keep_alive()
+
+    def _place(self) -> tuple[str, str]:
+        port = serving.free_port(settings.HOST, settings.PORT)
+        if port != settings.PORT:
+            self.stdout.write(f"Port {settings.PORT} is busy; taking {port}.")
+        return serving.site_of(settings.HOST, port), serving.bind_to(settings.HOST, port)
+
+    def _point_to_the_other(self) -> None:
+        site = serving.running_site(settings.VAR_DIR, patience=60)
+        if not site:
+            raise CommandError(
+                "Another `up` holds this VAR_DIR, but does not answer; stop it first."
+            )
+        link = signin_links.link_for(signin_links.first_user(), site=site)
+        self.stdout.write(f"Milepost already answers at {site}\n\n  Sign in, once:\n    {link}\n")
+
+
+def _asked_to_stop(number: int, frame: FrameType | None) -> NoReturn:
+    """Unwinds from wherever we are; the context managers on the way stop what was started."""
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.SIG_IGN)
+    raise SystemExit(0)
