@@ -1,0 +1,1 @@
+"""The pages of runs: one resource a module."""

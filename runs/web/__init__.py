@@ -1,0 +1,139 @@
+"""What every page needs from its request: who asks, how to answer, where in a list they are."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import wraps
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from django.core import signing
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django_htmx.middleware import HtmxDetails
+
+from runs.queries.clock import db_now
+from runs.queries.keyset import Position
+from runs.rules.policy import Actor, NotAllowed, Verb, may
+
+View = Callable[..., HttpResponseBase]
+PERMISSIONS = {
+    Verb.OPERATE: "runs.operate",
+    Verb.DECIDE: "approvals.decide",
+    Verb.VIEW_PAYLOADS: "runs.view_payloads",
+}
+THEMES = ("system", "light", "dark")
+CURSOR_SALT = "milepost.cursor"
+
+
+class HtmxRequest(HttpRequest):
+    """A request that passed django-htmx's middleware."""
+
+    htmx: HtmxDetails
+
+
+def actor_of(request: HttpRequest) -> Actor:
+    """The signed-in person as policy knows them; asked once a request."""
+    known: Actor | None = getattr(request, "_milepost_actor", None)
+    if known is None:
+        known = request._milepost_actor = _actor(request)  # type: ignore[attr-defined]
+    return known
+
+
+def _actor(request: HttpRequest) -> Actor:
+    user = request.user
+    if not user.is_authenticated:
+        raise PermissionDenied("Sign in first.")
+    return Actor(
+        kind="user",
+        name=user.get_username(),
+        user_id=user.pk,
+        tenants=None,
+        permissions=frozenset(
+            verb.value for verb, name in PERMISSIONS.items() if user.has_perm(name)
+        ),
+        groups=frozenset(user.groups.values_list("name", flat=True)),
+        administrator=user.is_superuser,
+    )
+
+
+def permitted(verb: Verb) -> Callable[[View], View]:
+    """Let a view answer only those who may do `verb`; the 403 page names what is missing."""
+
+    def guard(view: View) -> View:
+        @wraps(view)
+        def answer(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if not may(actor_of(request), verb):
+                raise NotAllowed(actor_of(request), verb)
+            return view(request, *args, **kwargs)
+
+        return answer
+
+    return guard
+
+
+operator = permitted(Verb.OPERATE)
+decider = permitted(Verb.DECIDE)
+payload_viewer = permitted(Verb.VIEW_PAYLOADS)
+
+
+def page_or_part(
+    request: HtmxRequest, page: str, part: str, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    """The whole page, or only its part where htmx asks; `now` is the one time of the answer."""
+    context.setdefault("now", db_now())
+    response = render(request, part if request.htmx else page, context, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def unchanged(request: HtmxRequest, version: object) -> HttpResponse | None:
+    """204 when the reader already has this version: htmx then swaps nothing."""
+    if request.htmx and request.GET.get("v") == str(version):
+        return HttpResponse(status=204)
+    return None
+
+
+def position_in(request: HttpRequest, name: str = "at") -> Position | None:
+    """Where in a list the reader is; a forged or foreign cursor is the top."""
+    try:
+        return Position(**signing.loads(request.GET.get(name, ""), salt=CURSOR_SALT))
+    except (signing.BadSignature, TypeError):
+        return None
+
+
+def link_to(request: HttpRequest, **changes: Position | str | None) -> str:
+    """This list's address with other names: a cursor, a filter, a sort; the rest kept."""
+    query = request.GET.copy()
+    for name in ("v", *changes):
+        query.pop(name, None)
+    for name, value in changes.items():
+        if isinstance(value, Position):
+            query[name] = signing.dumps(asdict(value), salt=CURSOR_SALT, compress=True)
+        elif value is not None:
+            query[name] = value
+    return f"?{query.urlencode()}" if query else request.path
+
+
+class Reader:
+    """Middleware: the zone a person reads times in, and 403 for what they may not do."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        with timezone.override(reading_zone(request)):
+            return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> None:
+        if isinstance(exception, NotAllowed):
+            raise PermissionDenied(str(exception)) from exception
+
+
+def reading_zone(request: HttpRequest) -> ZoneInfo:
+    """UTC, unless this reader switched to the zone that their device reported."""
+    zone = request.COOKIES.get("zone", "").replace("%2F", "/")
+    local = request.COOKIES.get("time") == "local" and zone in available_timezones()
+    return ZoneInfo(zone if local else "UTC")

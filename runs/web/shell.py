@@ -1,0 +1,80 @@
+"""The frame around every page: where one can go, what waits there, whether the engine lives."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
+
+from runs.queries import pages_shell
+from runs.web import THEMES, actor_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One destination of the bar; left out while nothing answers at its address."""
+
+    name: str
+    view: str
+    key: str
+    icon: str
+    phone: bool = False
+    count: int = 0
+    url: str = ""
+    here: bool = False
+
+
+PLACES = (
+    Place(name="Needs you", view="home", key="g o", icon="inbox", phone=True),
+    Place(name="Runs", view="runs:run_list", key="g r", icon="list", phone=True),
+    Place(name="Decisions", view="approvals:decision_list", key="g d", icon="scale", phone=True),
+    Place(name="Workflows", view="runs:workflow_list", key="g w", icon="workflow", phone=True),
+)
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    """Context processor; what costs a query is asked only by pages that show it."""
+    theme = request.COOKIES.get("theme", "system")
+    theme = theme if theme in THEMES else "system"
+    return {
+        "theme": theme,
+        "next_theme": THEMES[(THEMES.index(theme) + 1) % len(THEMES)],
+        "keys_off": request.COOKIES.get("keys") == "off",
+        "zone": timezone.get_current_timezone_name(),
+        "reading_local": request.COOKIES.get("time") == "local",
+        "debug": settings.DEBUG,
+        "places": _lazily(lambda: places(request)),
+        "engine": _lazily(lambda: pages_shell.engine_state()),
+    }
+
+
+def _lazily(ask: Callable[[], object]) -> object:
+    return SimpleLazyObject(ask)
+
+
+def places(request: HttpRequest) -> list[Place]:
+    """The places that exist, with the number of things that wait in each."""
+    if not getattr(request, "user", None) or not request.user.is_authenticated:
+        return []
+    waiting = pages_shell.waiting_for_people(actor_of(request))
+    counts = {"home": waiting.needing_somebody, "approvals:decision_list": waiting.decisions}
+    return [
+        replace(place, url=url, count=counts.get(place.view, 0), here=_is_here(request, url))
+        for place in PLACES
+        if (url := _address(place.view))
+    ]
+
+
+def _address(view: str) -> str:
+    try:
+        return reverse(view)
+    except NoReverseMatch:
+        return ""
+
+
+def _is_here(request: HttpRequest, url: str) -> bool:
+    return request.path == url if url == "/" else request.path.startswith(url)
