@@ -123,7 +123,13 @@ class _Reader:
         if said and urlsplit(said).scheme not in environ.Env.EMAIL_SCHEMES:
             known = ", ".join(sorted(environ.Env.EMAIL_SCHEMES))
             raise WrongSetting(f"EMAIL_URL is {said!r}; it may start with {known}.")
-        return dict(environ.Env.email_url_config(said)) if said else {}
+        if not said:
+            return {}
+        settings = dict(environ.Env.email_url_config(said))
+        # It drops the first slash of filemail:///srv/mail, which would make the folder a relative one.
+        if settings["EMAIL_FILE_PATH"]:
+            settings["EMAIL_FILE_PATH"] = "/" + settings["EMAIL_FILE_PATH"]
+        return settings
 
     def secret_file(self, name: str) -> str:
         path = Path(self.text(name, ""))

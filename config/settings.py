@@ -75,7 +75,6 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "runs.web.shell.shell",
-                "runs.web.shell.shell",
             ],
         },
     },

@@ -1,0 +1,1 @@
+"""Running an installation: settings, `up`, health."""
