@@ -1,0 +1,1 @@
+"""The bundled workflow: reading, judging, deleting, reporting."""
