@@ -1,5 +1,6 @@
 """Who has to agree before a step does what cannot be undone, or why nobody has to."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, get_args
@@ -15,7 +16,7 @@ class Approval:
     """Calls planned under the fact `of` are made only after a person of `groups` approved them."""
 
     of: str
-    groups: tuple[str, ...] = ()
+    groups: Sequence[str] = ()
     expires: timedelta | None = None
     on_expiry: OnExpiry = "stay"
 

@@ -1,7 +1,7 @@
 """What a step declares about itself: what it reads, writes, changes, and what happens when it fails."""
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, TypeVar, get_args
@@ -26,7 +26,7 @@ class Retry:
     factor: float = 2.0
     maximum: timedelta = timedelta(minutes=5)
     jitter: float = 0.5
-    give_up_on: tuple[type[BaseException], ...] = ()
+    give_up_on: Sequence[type[BaseException]] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "give_up_on", _classes(self.give_up_on))

@@ -11,6 +11,7 @@ from runs.definition.effects import Effect
 from runs.definition.places import Place
 
 NAMED_FIRST = {"read", "write", "plan", "apply", "ask", "wait_for", "sleep"}
+FACTS = {"read", "write", "plan", "apply"}
 EFFECT_AT = {"call": 0, "plan": 1}
 
 
@@ -27,11 +28,16 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """All uses in a body; `whole` when no other use of `run` can hide behind the source."""
+    """All uses in a body.
+
+    `whole`: no other use of `run` can hide behind the source. `own_rows`: the body uses the run's id,
+    so a fact it reads may stand for rows of the author's own.
+    """
 
     uses: tuple[Use, ...] = ()
     returns: tuple[Place, ...] = ()
     whole: bool = False
+    own_rows: bool = False
 
     def of(self, *verbs: str) -> Iterator[Use]:
         """The uses of these verbs."""
@@ -54,7 +60,10 @@ def read_body(body: Callable[..., Any], *, owner: type | None = None) -> Reading
     for statement in function.body:
         reader.visit(statement)
     return Reading(
-        uses=tuple(reader.uses), returns=tuple(reader.returns), whole=not reader.run_escapes
+        uses=tuple(reader.uses),
+        returns=tuple(reader.returns),
+        whole=not reader.run_escapes,
+        own_rows=reader.own_rows,
     )
 
 
@@ -83,6 +92,7 @@ class _Reader(ast.NodeVisitor):
     uses: list[Use] = field(default_factory=list)
     returns: list[Place] = field(default_factory=list)
     run_escapes: bool = False
+    own_rows: bool = False
     transactions: int = 0
     functions: int = 0
 
@@ -92,7 +102,7 @@ class _Reader(ast.NodeVisitor):
             self.generic_visit(node)
             return
         name = self._text(_argument(node, 0, "name")) if verb in NAMED_FIRST else None
-        if verb in ("read", "write", "plan", "apply") and name is None:
+        if verb in FACTS and name is None:
             self.run_escapes = True
         self.uses.append(
             Use(
@@ -111,8 +121,9 @@ class _Reader(ast.NodeVisitor):
             self.run_escapes = True
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        if not self._is_run(node.value) or node.attr in ("read", "write", "plan", "apply", "call"):
+        if not self._is_run(node.value) or node.attr in FACTS:
             self.generic_visit(node)
+        self.own_rows |= self._is_run(node.value) and node.attr in ("id", "reference")
 
     def visit_With(self, node: ast.With) -> None:
         for item in node.items:

@@ -28,4 +28,4 @@ def exhausted(retry: Retry, attempt: int) -> bool:
 
 def gives_up(retry: Retry, error: BaseException) -> bool:
     """Whether this error is one that trying again cannot mend."""
-    return isinstance(error, retry.give_up_on)
+    return isinstance(error, tuple(retry.give_up_on))

@@ -96,7 +96,7 @@ def _unused(subject: str, step: StepDeclaration, reading: Reading) -> Iterator[P
     if not reading.whole:
         return
     for where, verbs, declared in (
-        ("reads", ("read", "apply"), step.reads),
+        ("reads", ("read", "apply"), () if reading.own_rows else step.reads),
         ("writes", ("write", "plan"), step.writes),
     ):
         used = {use.name for use in reading.of(*verbs)}

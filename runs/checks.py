@@ -1,0 +1,115 @@
+"""What `manage.py check` says of workflows: each problem with file, line, and what to write instead."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import timedelta
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core import checks
+from django.db import DatabaseError, connection
+
+from runs.definition import registry
+from runs.definition.workflow import Workflow
+from runs.rules import declarations
+from runs.rules.plan import plan_of
+
+_LEVELS = {"error": checks.ERROR, "warning": checks.WARNING, "info": checks.INFO}
+_everything: ContextVar[bool] = ContextVar("everything", default=False)
+
+
+@contextmanager
+def everything() -> Iterator[None]:
+    """Warnings and remarks too: for `check` itself. Other commands would repeat them each time."""
+    token = _everything.set(True)
+    try:
+        yield
+    finally:
+        _everything.reset(token)
+
+
+@checks.register("workflows")
+def modules_can_be_imported(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Every module of workflows that discovery could not import."""
+    return [
+        checks.Error(failure.message, hint=failure.hint, obj=failure.place, id="runs.E001")
+        for failure in registry.failures()
+    ]
+
+
+@checks.register("workflows")
+def declarations_hold(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Everything that the registered workflows got wrong."""
+    found = {
+        problem: None
+        for workflow in registry.all_workflows()
+        for problem in declarations.problems(workflow, longest_step=_longest_step())
+        if problem.level == "error" or _everything.get()
+    }
+    return [
+        checks.CheckMessage(
+            _LEVELS[problem.level],
+            problem.message,
+            hint=problem.hint,
+            obj=problem.place,
+            id=problem.id,
+        )
+        for problem in found
+    ]
+
+
+@checks.register("workflows")
+def plans_are_the_stored_ones(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Every workflow whose runs were started under the same version with another plan."""
+    with _connection_left_as_found():
+        try:
+            return [*_changed_plans()]
+        except DatabaseError:
+            # Nothing is stored before the first migration, nor known while the database is away.
+            return []
+
+
+def _longest_step() -> timedelta | None:
+    limit = getattr(settings, "Q_CLUSTER", {}).get("timeout")
+    return timedelta(seconds=limit) if limit else None
+
+
+def _changed_plans() -> Iterator[checks.CheckMessage]:
+    from runs.queries import plans
+
+    for workflow in registry.all_workflows():
+        if _broken(workflow):
+            continue
+        stored = plans.stored_hash(workflow.name, workflow.version)
+        if stored is not None and stored != plan_of(workflow).hash:
+            yield checks.Error(
+                f"{workflow.__name__}: version {workflow.version} of {workflow.name!r} has runs "
+                "that were started with another plan.",
+                hint=f"Put the old plan back, or number this one {workflow.version + 1} "
+                "and leave the old class beside it until its runs have ended.",
+                obj=workflow.place,
+                id="runs.E022",
+            )
+
+
+def _broken(workflow: type[Workflow]) -> bool:
+    return any(problem.level == "error" for problem in declarations.problems(workflow))
+
+
+@contextmanager
+def _connection_left_as_found() -> Iterator[None]:
+    # A command that forks after its checks must not hand one open connection to all its children.
+    was_open = connection.connection is not None
+    try:
+        yield
+    finally:
+        if not was_open and not connection.in_atomic_block:
+            connection.close()

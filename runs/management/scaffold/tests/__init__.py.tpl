@@ -1,0 +1,1 @@
+"""How the workflow `$name` behaves."""
