@@ -37,6 +37,21 @@ def a_maildir(path: Path, *mails: bytes, flagged: str = "") -> Path:
     return path
 
 
+def a_big_maildir(path: Path, *, mails: int, spam: int) -> Path:
+    """Many labelled mails, every one different; the spam lies evenly among them."""
+    for name in ("cur", "new", "tmp"):
+        (path / name).mkdir(parents=True)
+    every = mails // spam
+    for number in range(1, mails + 1):
+        is_spam = number % every == 0 and number // every <= spam
+        lure = f"You have WON prize {number}! Call 0906{number:07d} now to claim, 150p/min"
+        text = lure if is_spam else f"Are we on for lunch at table {number}?"
+        label = "spam" if is_spam else "ham"
+        head = f"From: writer{number % 97}@example.org\nSubject: No. {number}\nX-Inbox-Label: {label}\n"
+        (path / "new" / f"1700{number:08d}.M1.host").write_text(f"{head}\n{text}\n", "utf-8")
+    return path
+
+
 def everything_in(folder: Path) -> dict[str, bytes]:
     """Every file below a folder with its content, to see that nothing changed."""
     found = sorted(path for path in folder.rglob("*") if path.is_file())

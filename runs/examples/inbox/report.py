@@ -98,17 +98,8 @@ def csv_of(rows: Sequence[Row]) -> str:
     )
     for row in rows:
         judged = "spam" if row.spam else "ham"
-        numbers = (row.ordinal, row.message_id)
-        words = (
-            row.sender,
-            row.label,
-            judged,
-            f"{row.score:g}",
-            row.reasons,
-            row.outcome,
-            row.text,
-        )
-        writer.writerow((*numbers, *(_harmless(word) for word in words)))
+        before = (row.ordinal, row.message_id, _harmless(row.sender), row.label, judged)
+        writer.writerow((*before, row.score, row.reasons, row.outcome, _harmless(row.text)))
     return table.getvalue()
 
 

@@ -116,7 +116,7 @@ class ExamplePlan(Workflow):
         reads=["payments"],
         writes=["paid"],
         effects=[pay_by_contract],
-        approval=Approval(of="payments"),
+        approval=Approval(of="payments", groups=("approvers",)),
     )
     def pay(self, run: Run) -> None:
         """Make the approved calls, each once."""
