@@ -64,7 +64,7 @@ def test_a_lock_installs_from_wheels_alone(lock: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
 
     install = [
-        python,
+        str(python),
         "-m",
         "pip",
         "install",

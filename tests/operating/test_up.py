@@ -1,0 +1,172 @@
+"""`up` runs everything on one machine, restarts what dies, and leaves nothing behind."""
+
+import http.cookiejar
+import re
+import signal
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import psutil
+import pytest
+
+from tests.support.programs import Program, Site
+from tests.support.waiting import eventually, free_port
+
+pytestmark = [pytest.mark.processes, pytest.mark.one_database, pytest.mark.timeout(180)]
+
+PARTS = ("web", "cluster", "watch")
+WORDS = {"web": "config.wsgi", "cluster": "cluster", "watch": "watch"}
+
+
+@pytest.fixture
+def up(empty_site: Site) -> Iterator[Program]:
+    program = start(empty_site, port=free_port())
+    program.says("Ctrl-C stops everything", within=60)
+    yield program
+    program.send(signal.SIGTERM)
+    program.ended(within=40)
+
+
+def start(site: Site, *, port: int) -> Program:
+    return site.start("up", port=port, PORT=str(port))
+
+
+def link_in(said: str) -> str:
+    return str(re.findall(r"http://\S+/signin/\S+", said)[-1])
+
+
+def part(site: Site, name: str) -> psutil.Process:
+    """The main process of one of the three parts: the child of supervisord that runs it."""
+    manager = next(p for p in site.processes() if "supervisor.supervisord" in p.cmdline())
+    return next(p for p in manager.children() if WORDS[name] in p.cmdline())
+
+
+def alive(site: Site, name: str) -> psutil.Process | None:
+    try:
+        return part(site, name)
+    except (StopIteration, psutil.NoSuchProcess):
+        return None
+
+
+class Visitor:
+    """A browser without scripts, with cookies."""
+
+    def __init__(self) -> None:
+        self.cookies = http.cookiejar.CookieJar()
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
+
+    def get(self, url: str) -> str:
+        return str(self.opener.open(url, timeout=10).read().decode())
+
+    def press(self, url: str) -> str:
+        token = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', self.get(url))[0]
+        form = urlencode({"csrfmiddlewaretoken": token}).encode()
+        return str(self.opener.open(url, data=form, timeout=10).read().decode())
+
+
+def test_a_fresh_machine_is_served_and_its_link_signs_in(empty_site: Site, up: Program) -> None:
+    visitor = Visitor()
+
+    page = visitor.press(link_in(up.said()))
+
+    assert "Set a password" in page
+    assert f"http://127.0.0.1:{up.port}" in up.said()
+    assert all(alive(empty_site, name) for name in PARTS)
+
+
+def test_the_bundled_workflow_is_started_once(empty_site: Site, up: Program) -> None:
+    up.stop(within=40)
+
+    again = start(empty_site, port=up.port)
+
+    assert "was started before" in again.says("Ctrl-C stops everything", within=60)
+    assert again.stop(within=40) == 0
+
+
+def test_a_second_up_says_where_the_first_one_is(empty_site: Site, up: Program) -> None:
+    second = start(empty_site, port=free_port())
+
+    assert second.ended(within=30) == 0
+    assert f"already answers at {up.url}" in second.said()
+    assert "Set a password" in Visitor().press(link_in(second.said()))
+    assert len([p for p in empty_site.processes() if "supervisor.supervisord" in p.cmdline()]) == 1
+
+
+def test_the_link_command_knows_where_the_site_is(empty_site: Site, up: Program) -> None:
+    answer = empty_site.manage("signin")
+
+    assert answer.code == 0
+    assert answer.out.startswith(f"{up.url}/signin/")
+
+
+def test_a_busy_port_is_passed_over_for_the_next_free_one(empty_site: Site) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        busy = taken.getsockname()[1]
+
+        up = start(empty_site, port=busy)
+
+        said = up.says("Ctrl-C stops everything", within=60)
+        assert f"Port {busy} is busy; taking " in said
+        up.stop(within=40)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_stopping_leaves_nothing(empty_site: Site, up: Program, how: signal.Signals) -> None:
+    up.send(how)
+
+    assert up.ended(within=40) == 0
+    empty_site.leaves_nothing()
+
+
+def test_a_killed_up_leaves_no_orphans(empty_site: Site, up: Program) -> None:
+    up.kill()
+
+    empty_site.leaves_nothing()
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_killed_part_comes_back(empty_site: Site, up: Program, name: str) -> None:
+    before = part(empty_site, name)
+
+    before.kill()
+
+    after = eventually(
+        lambda: (now := alive(empty_site, name)) and now.pid != before.pid and now,
+        within=20,
+        what=f"{name} runs again",
+    )
+    assert after
+    eventually(lambda: answers(up), within=20, what="the pages answer")
+
+
+def test_a_killed_process_manager_comes_back_with_all_parts(empty_site: Site, up: Program) -> None:
+    manager = next(p for p in empty_site.processes() if "supervisor.supervisord" in p.cmdline())
+
+    manager.kill()
+
+    eventually(
+        lambda: not manager.is_running() and all(alive(empty_site, name) for name in PARTS),
+        within=20,
+    )
+    eventually(lambda: answers(up), within=20, what="the pages answer")
+
+
+def test_an_inbox_that_is_not_there_stops_it_with_a_sentence(empty_site: Site) -> None:
+    answer = empty_site.manage("up", "--inbox", "/nowhere/mail.tsv")
+
+    assert answer.code == 1
+    assert "There is no inbox at /nowhere/mail.tsv." in answer.err
+    empty_site.leaves_nothing()
+
+
+def answers(up: Program) -> bool:
+    try:
+        with urllib.request.urlopen(f"{up.url}/healthz", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
