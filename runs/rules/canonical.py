@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import rfc8785
@@ -29,17 +30,20 @@ _ENCODE_FIRST = {
 class NotCanonical(ValueError):
     """This value has no canonical JSON text; the message names the path and what to write instead."""
 
-    def __init__(self, path: str, why: str) -> None:
-        self.path = path
-        super().__init__(f"{path}: {why}")
+    def __init__(self, why: str, *, path: str = "") -> None:
+        self.why = why
+        self.path = f"${path}"
+        super().__init__(f"{self.path}: {why}")
+
+    def inside(self, where: str) -> "NotCanonical":
+        """The same complaint, seen from the container."""
+        return NotCanonical(self.why, path=f"{where}{self.path[1:]}")
 
 
 def dumps(value: Any) -> str:
     """The one text of this value: equal for equal values on every Python, time zone and dict order."""
-    if _check(value, path="$", depth=0):
-        return json.dumps(
-            value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_mark
-        )
+    if _plain(value, depth=0):
+        return _ENCODER.encode(value)
     return rfc8785.dumps(_marked(value)).decode()
 
 
@@ -50,7 +54,13 @@ def digest(text: str) -> str:
 
 def loads(text: str) -> Any:
     """The value of a text that `dumps` wrote."""
-    return json.loads(text, parse_constant=_refuse_constant)
+    return json.loads(text, parse_int=_whole, parse_constant=_refuse_constant)
+
+
+def _whole(digits: str) -> int | float:
+    # RFC 8785 writes 1e20 as a whole number; read as one, it could not be written again.
+    number = int(digits)
+    return number if abs(number) <= LARGEST else float(digits)
 
 
 def with_secrets(value: Any, values: dict[str, str]) -> Any:
@@ -75,71 +85,80 @@ def secrets_in(value: Any) -> frozenset[str]:
     return frozenset()
 
 
-def _check(value: Any, *, path: str, depth: int) -> bool:
+def _plain(value: Any, *, depth: int) -> bool:
     """Refuse what has no canonical text; whether the standard library writes the same as RFC 8785."""
     if depth > DEEPEST:
-        raise NotCanonical(path, f"nested deeper than {DEEPEST} levels; store it as an artifact.")
+        raise NotCanonical(f"nested deeper than {DEEPEST} levels; store it as an artifact.")
     match value:
+        case str():
+            return _plain_text(value)
         case None | bool() | Secret():
             return True
-        case str():
-            _check_text(value, path=path)
-            return True
         case int():
-            return _check_whole(value, path=path)
-        case float():
-            return _check_number(value, path=path)
+            return _plain_whole(value)
         case dict():
-            return _check_members(value, path=path, depth=depth)
+            return _plain_members(value, depth=depth + 1)
         case list() | tuple():
-            plain = [
-                _check(item, path=f"{path}[{at}]", depth=depth + 1) for at, item in enumerate(value)
-            ]
-            return all(plain)
-    raise NotCanonical(path, _not_json(value))
+            return _plain_items(value, depth=depth + 1)
+        case float():
+            return _plain_number(value)
+    raise NotCanonical(_not_json(value))
 
 
-def _check_text(value: str, *, path: str) -> None:
+def _plain_text(value: str) -> bool:
     if value.isascii():
-        return
+        return True
     try:
         value.encode()
     except UnicodeEncodeError as error:
         raise NotCanonical(
-            path,
-            f"the text holds a lone surrogate at position {error.start}; decode it again with errors='replace', "
-            "or store the raw bytes as an artifact.",
+            f"the text holds a lone surrogate at position {error.start}; decode it again with "
+            "errors='replace', or store the raw bytes as an artifact."
         ) from None
-
-
-def _check_whole(value: int, *, path: str) -> bool:
-    if abs(value) > LARGEST:
-        raise NotCanonical(path, f"the whole number {value} is beyond 2^53; write it as a string.")
     return True
 
 
-def _check_number(value: float, *, path: str) -> bool:
+def _plain_whole(value: int) -> bool:
+    if abs(value) > LARGEST:
+        raise NotCanonical(f"the whole number {value} is beyond 2^53; write it as a string.")
+    return True
+
+
+def _plain_number(value: float) -> bool:
     if not math.isfinite(value):
-        raise NotCanonical(path, f"{value} is no JSON number; write null or a string.")
-    return False
+        raise NotCanonical(f"{value} is no JSON number; write null or a string.")
+    # Between these bounds Python and ECMAScript print a fraction alike.
+    return 1e-4 <= abs(value) < 1e16 and not value.is_integer()
 
 
-def _check_members(value: dict[Any, Any], *, path: str, depth: int) -> bool:
+def _plain_items(values: Sequence[Any], *, depth: int) -> bool:
     plain = True
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise NotCanonical(path, f"the key {key!r} is no string; write str() of it.")
-        inside = f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
-        _check_text(key, path=inside)
-        if key == SECRET_MARK:
-            raise NotCanonical(inside, 'this key is reserved; write Secret("name") for a secret.')
-        plain &= _check(item, path=inside, depth=depth + 1) and _sorts_alike(key)
+    for at, item in enumerate(values):
+        try:
+            plain &= _plain(item, depth=depth)
+        except NotCanonical as error:
+            raise error.inside(f"[{at}]") from None
     return plain
 
 
-def _sorts_alike(key: str) -> bool:
+def _plain_members(value: dict[Any, Any], *, depth: int) -> bool:
+    plain = True
+    for key, item in value.items():
+        try:
+            plain &= _plain_key(key) & _plain(item, depth=depth)
+        except NotCanonical as error:
+            simple = isinstance(key, str) and key.isidentifier()
+            raise error.inside(f".{key}" if simple else f"[{key!r}]") from None
+    return plain
+
+
+def _plain_key(key: Any) -> bool:
     """Whether code points and UTF-16 units put this key in the same place."""
-    return key.isascii() or max(key) <= "\ud7ff"
+    if not isinstance(key, str):
+        raise NotCanonical(f"the key {key!r} is no string; write str() of it.")
+    if key == SECRET_MARK:
+        raise NotCanonical('this key is reserved; write Secret("name") for a secret.')
+    return _plain_text(key) and (key.isascii() or max(key) <= "\ud7ff")
 
 
 def _not_json(value: object) -> str:
@@ -153,6 +172,11 @@ def _mark(value: object) -> dict[str, str]:
     raise TypeError(f"{type(value).__name__} passed the check but is no JSON")
 
 
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_mark
+)
+
+
 def _marked(value: Any) -> Any:
     if isinstance(value, Secret):
         return _mark(value)
@@ -164,4 +188,4 @@ def _marked(value: Any) -> Any:
 
 
 def _refuse_constant(constant: str) -> Any:
-    raise NotCanonical("$", f"{constant} is no JSON number.")
+    raise NotCanonical(f"{constant} is no JSON number.")

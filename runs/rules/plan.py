@@ -135,6 +135,10 @@ class Plan:
     def from_text(cls, text: str) -> Self:
         """The plan that `to_text` wrote."""
         data = canonical.loads(text)
+        if data["format"] != FORMAT:
+            raise ValueError(
+                f"This plan has the format {data['format']}; this release reads {FORMAT}."
+            )
         heartbeat = data["heartbeat"]
         return cls(
             name=data["name"],

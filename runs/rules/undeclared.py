@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from runs.definition.approvals import Approval
 from runs.definition.step import StepDeclaration
 from runs.definition.workflow import Workflow
 from runs.rules.bodies import Reading, Use, read_body
@@ -18,11 +19,13 @@ def body_problems(cls: type[Workflow]) -> Iterator[Problem]:
         subject, reading = f"{cls.__name__}.{step.key}", readings[step.key]
         yield from _undeclared_facts(subject, step, reading)
         yield from _undeclared_effects(subject, step, reading)
+        yield from _calls_past_the_approval(subject, step, reading)
         yield from _inside_transactions(subject, step, reading)
         yield from _repeated_names(subject, reading)
         yield from _thrown_away(subject, reading)
         yield from _unused(subject, step, reading)
     yield from _plans_nobody_may_apply(cls, readings)
+    yield from _approvals_of_no_plan(cls, readings)
 
 
 def _undeclared_facts(subject: str, step: StepDeclaration, reading: Reading) -> Iterator[Problem]:
@@ -50,6 +53,23 @@ def _undeclared_effects(subject: str, step: StepDeclaration, reading: Reading) -
                 "E012",
                 f"{subject} calls the effect {use.effect.name!r} but does not declare it.",
                 hint="Add it to effects=[...] of its @step, so that the plan shows what may be changed.",
+                place=use.place,
+            )
+
+
+def _calls_past_the_approval(
+    subject: str, step: StepDeclaration, reading: Reading
+) -> Iterator[Problem]:
+    if not isinstance(step.approval, Approval):
+        return
+    for use in reading.of("call"):
+        if use.effect in step.effects and use.effect is not None and use.effect.irreversible:
+            yield problem(
+                "W001",
+                f"{subject} calls {use.effect.name!r} directly, which its approval of "
+                f"{step.approval.of!r} does not cover: each such call will ask a person.",
+                hint="Plan it in the step before with run.plan(...), and make it with "
+                f"run.apply({step.approval.of!r}).",
                 place=use.place,
             )
 
@@ -108,6 +128,13 @@ def _unused(subject: str, step: StepDeclaration, reading: Reading) -> Iterator[P
                     hint=f"Use it, or take {name!r} out of {where}.",
                     place=step.place,
                 )
+    if step.effects and not any(reading.of("call", "apply")):
+        yield problem(
+            "W009",
+            f"{subject} declares effects but its body makes no call.",
+            hint="Make it with run.call(...) or run.apply(...), or take the effects out.",
+            place=step.place,
+        )
 
 
 def _plans_nobody_may_apply(cls: type[Workflow], readings: dict[str, Reading]) -> Iterator[Problem]:
@@ -124,5 +151,19 @@ def _plans_nobody_may_apply(cls: type[Workflow], readings: dict[str, Reading]) -
                     f"{cls.__name__}.{step.key} plans calls of {use.effect.name!r} under {use.name!r}, "
                     "which no later step may make.",
                     hint=f"Declare reads=[{use.name!r}] and effects=[...] with this effect in the step that applies it.",
+                    place=use.place,
+                )
+
+
+def _approvals_of_no_plan(cls: type[Workflow], readings: dict[str, Reading]) -> Iterator[Problem]:
+    approved = {step.approval.of: step for step in cls.steps if isinstance(step.approval, Approval)}
+    for step in cls.steps:
+        for use in readings[step.key].of("write"):
+            if use.name in approved:
+                yield problem(
+                    "E008",
+                    f"{cls.__name__}.{step.key} writes {use.name!r}, but "
+                    f"{cls.__name__}.{approved[use.name].key} asks approval of it as a plan.",
+                    hint=f"Plan the calls instead: run.plan({use.name!r}, effect, resource=..., request=...).",
                     place=use.place,
                 )
