@@ -17,13 +17,8 @@ DEFAULTS = {
 }
 
 
-def name_of(hook: str) -> str:
-    """The dotted name of what stands behind a hook."""
-    replaced: dict[str, str] = getattr(settings, "RUNS_DISPATCH", {})
-    return replaced.get(hook, DEFAULTS[hook])
-
-
-def call(hook: str) -> Any:
+def call(hook: str, *args: Any) -> Any:
     """Call what stands behind a hook and hand back its answer."""
-    function: Callable[[], Any] = import_string(name_of(hook))
-    return function()
+    replaced: dict[str, str] = getattr(settings, "RUNS_DISPATCH", {})
+    function: Callable[..., Any] = import_string(replaced.get(hook, DEFAULTS[hook]))
+    return function(*args)

@@ -1,11 +1,11 @@
-"""What a doorbell says to django-q2: run the work task, here is the assignment that was placed."""
+"""What a doorbell says to django-q2: somebody answer, here is the assignment that was placed."""
 
 from uuid import uuid4
 
 from django.utils import timezone
 from django_q.signing import SignedPackage
 
-from runs.dispatch import hooks
+ANSWER = "runs.dispatch.pool.answer"
 
 
 def doorbell(assignment_id: int) -> str:
@@ -13,7 +13,7 @@ def doorbell(assignment_id: int) -> str:
     package = {
         "id": uuid4().hex,
         "name": f"assignment-{assignment_id}",
-        "func": hooks.name_of("work"),
+        "func": ANSWER,
         "args": (assignment_id,),
         "kwargs": {},
         "started": timezone.now(),

@@ -9,11 +9,10 @@ from typing import Any
 from django.db import connections
 from django_q.monitor import monitor
 from django_q.pusher import pusher
-from django_q.signals import post_execute_in_worker, pre_execute
 from django_q.worker import worker
 
 from runs.dispatch import groups, hooks
-from runs.dispatch.pulse import Pulse, Seat, take_seat
+from runs.dispatch.pulse import Pulse, Seat, at_work
 
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 Target = Callable[..., None]
@@ -39,22 +38,22 @@ def be_worker(parent: int, pulse: Pulse, seat: Seat, *queue_args: Any) -> None:
     """Run doorbells until told to stop, in a process group of its own."""
     _begin(parent, "mp-worker")
     groups.lead()
-    take_seat(seat)
-
-    def busy(**_: object) -> None:
-        pulse.hear(seat)
-
-    def idle(**_: object) -> None:
-        pulse.rest(seat)
-
-    pre_execute.connect(busy, weak=False)
-    post_execute_in_worker.connect(idle, weak=False)
+    pulse.take(seat)
     _tell("enlist")
     try:
         worker(*queue_args)
     finally:
         _tell("delist")
         connections.close_all()
+
+
+def answer(*args: int) -> None:
+    """What every doorbell runs: work, if there is any; nothing is answered, nothing raised."""
+    with at_work():
+        try:
+            hooks.call("work", *args)
+        except Exception:
+            log.exception("worker.failed", extra={"pid": os.getpid()})
 
 
 def be_pusher(parent: int, *args: Any) -> None:

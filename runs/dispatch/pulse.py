@@ -5,6 +5,7 @@ import mmap
 import os
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from runs.dispatch.groups import Identity, alive
 
@@ -73,13 +74,10 @@ class Pulse:
         """How many workers that live are at work."""
         return sum(1 for seat in self.taken() if seat.busy and alive(seat.worker))
 
-    def hear(self, seat: Seat) -> None:
-        """A worker has a doorbell in its hand."""
-        seat.busy_since = self.board.answered = time.monotonic()
-
-    def rest(self, seat: Seat) -> None:
-        """It is done with it."""
-        seat.busy_since = seat.until = 0.0
+    def take(self, seat: Seat) -> None:
+        """Remember, in a worker, which seat is its own."""
+        global _own
+        _own = (self, seat)
 
     def rush(self, *, seconds: float) -> None:
         """Wait until no worker is busy, at most so long."""
@@ -88,16 +86,24 @@ class Pulse:
             time.sleep(0.02)
 
 
-_own_seat: Seat | None = None
+_own: tuple[Pulse, Seat] | None = None
 
 
-def take_seat(seat: Seat) -> None:
-    """Remember, in a worker, which seat is its own."""
-    global _own_seat
-    _own_seat = seat
+@contextmanager
+def at_work() -> Iterator[None]:
+    """Mark this worker as busy: it has answered a doorbell."""
+    if _own is None:  # outside a cluster nobody looks
+        yield
+        return
+    pulse, seat = _own
+    seat.busy_since = pulse.board.answered = time.monotonic()
+    try:
+        yield
+    finally:
+        seat.busy_since = seat.until = 0.0
 
 
 def must_end(*, within: float | None) -> None:
     """Have the sentinel kill this worker's group unless this is called again in time; None lifts it."""
-    if _own_seat is not None and _own_seat.pid == os.getpid():
-        _own_seat.until = 0.0 if within is None else time.monotonic() + within
+    if _own is not None and _own[1].pid == os.getpid():
+        _own[1].until = 0.0 if within is None else time.monotonic() + within

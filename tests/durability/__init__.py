@@ -1,0 +1,1 @@
+"""Whatever is killed, runs go on from where they were."""

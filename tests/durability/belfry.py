@@ -1,0 +1,123 @@
+"""Builders for tests of the cluster: a site with a stand-in engine, its processes by role, a restarter."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+
+from runs.dispatch import bell
+from tests.durability.bells import Happened, happened
+from tests.support.programs import Program, Site
+from tests.support.waiting import eventually
+
+T = TypeVar("T")
+SETTINGS = "tests.durability.bell_settings"
+
+
+@dataclass(slots=True, kw_only=True)
+class Belfry:
+    """One site whose clusters run the stand-in."""
+
+    site: Site
+    placed: int = 0
+    codes: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for name in ("placed", "claimed"):
+            (self.directory / name).mkdir(parents=True, exist_ok=True)
+
+    @property
+    def directory(self) -> Path:
+        return self.site.var / "bells"
+
+    def start(self, *, workers: int = 2, grace: float = 15.0) -> Program:
+        options = ("--workers", str(workers), "--grace", str(grace))
+        return self.site.start("cluster", *options, DJANGO_SETTINGS_MODULE=SETTINGS)
+
+    def cluster(self, *, workers: int = 2, grace: float = 15.0) -> Program:
+        """A cluster that is ready: every worker is enlisted, the pusher has the line open."""
+        before = len(self.seen("enlisted"))
+        program = self.start(workers=workers, grace=grace)
+        self.eventually(
+            lambda: len(self.seen("enlisted")) >= before + workers, "a cluster is ready"
+        )
+        self.wait_for("finished", self.place())
+        return program
+
+    def place(self, kind: str = "nothing", *, ring: bool = True) -> str:
+        """A job for the stand-in, and the doorbell for it."""
+        self.placed += 1
+        name = f"job{self.placed:04d}"
+        draft = self.directory / f"{name}.{kind}"
+        draft.touch()
+        draft.rename(self.directory / "placed" / draft.name)
+        if ring:
+            bell.ring(self.placed)
+        return name
+
+    def seen(self, what: str, job: str | None = None) -> list[Happened]:
+        record = happened(self.directory)
+        return [one for one in record if one.what == what and job in (None, one.job)]
+
+    def wait_for(self, what: str, job: str, *, within: float = 20) -> Happened:
+        return self.eventually(lambda: self.seen(what, job), f"{job} {what}", within=within)[-1]
+
+    def eventually(self, look: Callable[[], T], what: str, *, within: float = 20) -> T:
+        try:
+            return eventually(look, within=within, what=what, every=0.01)
+        except AssertionError as late:
+            logs = "\n".join(program.said()[-4000:] for program in self.site.programs)
+            record = "\n".join(str(one) for one in happened(self.directory)[-20:])
+            raise AssertionError(f"{late}\n{record}\n{logs}") from None
+
+    def tend(self, program: Program, **options: float) -> Program:
+        """What a supervisor does: start again what has ended."""
+        code = program.process.poll()
+        if code is None:
+            return program
+        self.codes.append(code)
+        return self.start(**options)  # type: ignore[arg-type]
+
+    def new_work_runs(self, program: Program, *, within: float = 20) -> Program:
+        """A job placed now is done, by this cluster or by one that the supervisor started."""
+        job = self.place()
+        current = [program]
+
+        def done() -> bool:
+            current.append(self.tend(current[-1]))
+            return bool(self.seen("finished", job))
+
+        self.eventually(done, f"{job} is done", within=within)
+        return current[-1]
+
+
+def role_of(process: psutil.Process) -> str:
+    try:
+        return Path(f"/proc/{process.pid}/comm").read_text(encoding="utf-8").strip()
+    except OSError:
+        return "gone"
+
+
+def those(belfry: Belfry, role: str) -> list[psutil.Process]:
+    """The living processes of the site that play a role: main, sentinel, worker, pusher, monitor."""
+    living = belfry.site.processes()
+    return sorted((one for one in living if role_of(one) == f"mp-{role}"), key=lambda one: one.pid)
+
+
+def the(belfry: Belfry, role: str) -> psutil.Process:
+    found = those(belfry, role)
+    assert len(found) >= 1, f"no {role}"
+    return found[0]
+
+
+def kill(process: psutil.Process) -> None:
+    os.kill(process.pid, signal.SIGKILL)
+
+
+def stopped(process: psutil.Process) -> Iterator[None]:
+    process.suspend()
+    yield

@@ -1,0 +1,174 @@
+"""Kill -9 any process of a cluster: it goes on or starts again, new work runs, nothing is left over."""
+
+import signal
+import time
+
+import pytest
+
+from runs.dispatch.sentinel import CRASHED
+from tests.durability.belfry import Belfry, kill, the, those
+from tests.support.programs import Program, Site
+
+pytestmark = pytest.mark.processes
+ROLES = ["worker", "pusher", "monitor", "sentinel", "main"]
+FAMILY = 6  # main, sentinel, two workers, pusher, monitor
+
+
+@pytest.fixture
+def belfry(site: Site) -> Belfry:
+    return Belfry(site=site)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_after_an_idle_process_is_killed_new_work_runs_and_nothing_is_left(
+    belfry: Belfry, role: str
+) -> None:
+    cluster = belfry.cluster()
+    before = {one.pid for one in belfry.site.processes()}
+
+    kill(the(belfry, role))
+    code = cluster.ended(within=10)
+    belfry.site.leaves_nothing(within=3)
+    restarted = belfry.new_work_runs(cluster)
+
+    assert code == (-signal.SIGKILL if role == "main" else CRASHED)
+    assert len(belfry.site.processes()) == FAMILY
+    assert not before & {one.pid for one in belfry.site.processes()}
+    assert restarted.stop() == 0
+    belfry.site.leaves_nothing(within=3)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_after_a_busy_cluster_loses_a_process_new_work_runs_and_nothing_is_left(
+    belfry: Belfry, role: str
+) -> None:
+    cluster = belfry.cluster()
+    busy = belfry.wait_for("started", belfry.place("long"))
+
+    victim = busy.pid if role == "worker" else the(belfry, role).pid
+    kill(next(one for one in belfry.site.processes() if one.pid == victim))
+    restarted = belfry.new_work_runs(cluster)
+    _only_one_cluster_is_left(belfry, restarted)
+
+    assert belfry.codes == ([] if role == "worker" else belfry.codes[:1])
+    assert restarted.stop() == 0
+    belfry.site.leaves_nothing(within=3)
+
+
+def test_every_worker_can_be_killed_while_it_works_and_the_cluster_stays(belfry: Belfry) -> None:
+    cluster = belfry.cluster()
+
+    for _ in range(4):
+        kill_pid = belfry.wait_for("started", belfry.place("long")).pid
+        kill(next(one for one in belfry.site.processes() if one.pid == kill_pid))
+    belfry.new_work_runs(cluster)
+
+    assert cluster.process.poll() is None
+    assert len(those(belfry, "worker")) == 2
+    assert cluster.stop() == 0
+
+
+def test_a_crash_gives_busy_workers_time_to_reach_a_checkpoint(belfry: Belfry) -> None:
+    cluster = belfry.cluster()
+    job = belfry.place("long")
+    belfry.wait_for("started", job)
+
+    kill(the(belfry, "monitor"))
+
+    assert cluster.ended(within=10) == CRASHED
+    assert belfry.seen("handed_on", job), "R28: it was to be interrupted, not crashed"
+    belfry.site.leaves_nothing(within=3)
+
+
+def test_what_a_step_started_dies_with_its_worker(belfry: Belfry) -> None:
+    cluster = belfry.cluster()
+    job = belfry.place("family")
+    worker = belfry.wait_for("started", job).pid
+    belfry.eventually(lambda: belfry.seen("obeyed"), "a step can stop its own child")
+    assert len(belfry.site.processes()) == FAMILY + 2
+
+    kill(next(one for one in belfry.site.processes() if one.pid == worker))
+
+    belfry.eventually(lambda: len(belfry.site.processes()) == FAMILY, "both children are gone")
+    assert cluster.process.poll() is None
+    assert cluster.stop() == 0
+
+
+@pytest.mark.parametrize("role", ["sentinel", "main"])
+def test_what_a_step_started_dies_with_the_cluster(belfry: Belfry, role: str) -> None:
+    cluster = belfry.cluster()
+    belfry.wait_for("started", belfry.place("family"))
+    belfry.eventually(lambda: belfry.seen("obeyed"), "the step has started its children")
+
+    kill(the(belfry, role))
+
+    cluster.ended()
+    belfry.site.leaves_nothing(within=5)
+
+
+def test_what_a_cluster_left_that_was_killed_at_one_blow_the_next_one_ends(belfry: Belfry) -> None:
+    cluster = belfry.cluster()
+    belfry.wait_for("started", belfry.place("family"))
+    belfry.eventually(lambda: belfry.seen("obeyed"), "the step has started its children")
+
+    for one in [the(belfry, "sentinel"), *those(belfry, "worker"), the(belfry, "main")]:
+        one.suspend()
+    for role in ("main", "sentinel"):
+        kill(the(belfry, role))
+    cluster.ended()
+    restarted = belfry.new_work_runs(cluster)
+
+    _only_one_cluster_is_left(belfry, restarted)
+    assert restarted.stop() == 0
+
+
+@pytest.mark.parametrize("frozen", ["pusher", "worker", "sentinel"])
+def test_a_frozen_cluster_ends_within_five_seconds_and_its_successor_works(
+    belfry: Belfry, frozen: str
+) -> None:
+    cluster = belfry.cluster(workers=1)
+    the(belfry, frozen).suspend()
+
+    placed = time.monotonic()
+    job = belfry.place()
+    if frozen == "sentinel":  # the others work without it; it is missed when somebody dies
+        belfry.wait_for("finished", job)
+        kill(the(belfry, "worker"))
+        placed, job = time.monotonic(), belfry.place()
+    belfry.eventually(lambda: "cluster.crashing" in cluster.said(), "it is noticed")
+    noticed = time.monotonic() - placed
+    assert cluster.ended() == CRASHED
+    belfry.site.leaves_nothing(within=3)
+    belfry.new_work_runs(cluster)
+
+    assert noticed < 5
+    assert belfry.seen("finished", job)
+
+
+def test_work_that_waits_without_a_bell_is_found_and_is_no_reason_to_end(belfry: Belfry) -> None:
+    cluster = belfry.cluster()
+
+    job = belfry.place(ring=False)
+
+    belfry.wait_for("finished", job, within=5)
+    assert cluster.process.poll() is None
+
+
+def test_a_step_that_keeps_no_limit_is_killed_and_its_worker_replaced(belfry: Belfry) -> None:
+    cluster = belfry.cluster()
+
+    stuck = belfry.wait_for("started", belfry.place("limited"))
+    belfry.eventually(
+        lambda: stuck.pid not in {one.pid for one in belfry.site.processes()},
+        "it is killed",
+        within=3,
+    )
+    belfry.new_work_runs(cluster)
+
+    assert cluster.process.poll() is None
+    belfry.eventually(lambda: len(those(belfry, "worker")) == 2, "it is replaced")
+
+
+def _only_one_cluster_is_left(belfry: Belfry, cluster: Program) -> None:
+    belfry.eventually(lambda: len(belfry.site.processes()) == FAMILY, "one cluster is left")
+    assert the(belfry, "main").pid == cluster.pid
