@@ -1,5 +1,6 @@
 """Every read of the bundled workflows from their own rows."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -64,6 +65,15 @@ def tally(run_id: UUID) -> Tally:
         labelled_spam=counted(labels=("spam",)),
         called_spam=counted(spam=(True,), labels=("ham", "spam")),
     )
+
+
+def cost_of(run_id: UUID) -> dict[str, int]:
+    """What the judgements cost together; one that was reused cost nothing again."""
+    spent: Counter[str] = Counter()
+    paid = Judgement.objects.filter(run_id=run_id, reused=False).exclude(cost={})
+    for cost in paid.values_list("cost", flat=True).iterator(chunk_size=2000):
+        spent.update(cost)
+    return dict(spent)
 
 
 def digest_of_judgements(run_id: UUID) -> str:

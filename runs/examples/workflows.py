@@ -142,7 +142,8 @@ class InboxTriage(Workflow):
     @step(reads=["manifest", "judgements", "purged"], writes=["summary"])
     def summarize(self, run: Run) -> None:
         """Count, and compare with the labels where the inbox has them."""
-        run.write("summary", report.summary_of(queries.tally(run.id), purged=run.read("purged")))
+        tally, cost = queries.tally(run.id), queries.cost_of(run.id)
+        run.write("summary", report.summary_of(tally, purged=run.read("purged"), cost=cost))
 
     @step(
         reads=["manifest", "summary", "report_to"],

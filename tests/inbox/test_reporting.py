@@ -47,7 +47,7 @@ FOUR = (("spam", "one"), ("spam", "two"), ("ham", "three"), ("ham", "four"))
 def test_precision_and_recall_are_counted_from_the_labels(tmp_path: Path) -> None:
     run_id = a_judged_run(tmp_path, called={1: True, 2: False, 3: True, 4: False}, rows=FOUR)
 
-    summary = report.summary_of(queries.tally(run_id), purged={"confirmed": 2})
+    summary = report.summary_of(queries.tally(run_id), purged={"confirmed": 2}, cost={})
 
     assert (summary["messages"], summary["spam"], summary["ham"]) == (4, 2, 2)
     assert (summary["precision"], summary["recall"]) == (0.5, 0.5)
@@ -56,7 +56,7 @@ def test_precision_and_recall_are_counted_from_the_labels(tmp_path: Path) -> Non
 def test_without_labels_no_quality_is_claimed(tmp_path: Path) -> None:
     run_id = uuid4()
 
-    summary = report.summary_of(queries.tally(run_id), purged={})
+    summary = report.summary_of(queries.tally(run_id), purged={}, cost={})
 
     assert (summary["labelled"], summary["precision"], summary["recall"]) == (0, None, None)
 
@@ -81,6 +81,18 @@ def test_the_digest_tells_two_judgements_apart(tmp_path: Path) -> None:
         )
 
     assert len(digests) == 2
+
+
+def test_a_reused_judgement_costs_nothing_again(tmp_path: Path) -> None:
+    run_id = a_judged_run(tmp_path, called=dict.fromkeys(range(1, 5), True), rows=FOUR)
+    messages = list(queries.messages_of(run_id))
+    value = {"spam": True, "score": 1, "reasons": []}
+    paid = Judged(value=value, input_hash="h", reused=False, cost={"requests": 1})
+    again = Judged(value=value, input_hash="h", reused=True, cost={"requests": 1})
+
+    ledger.keep_judgements(run_id, [(messages[0], paid), (messages[1], paid), (messages[2], again)])
+
+    assert queries.cost_of(run_id) == {"requests": 2}
 
 
 def test_the_report_says_which_messages_are_gone(tmp_path: Path) -> None:
@@ -130,7 +142,7 @@ def test_no_cell_of_the_table_is_a_formula(text: str) -> None:
 
 
 def test_the_page_escapes_what_strangers_wrote() -> None:
-    summary = {"messages": 1, "spam": 1, "ham": 0, "labelled": 0, "calls": {}}
+    summary = {"messages": 1, "spam": 1, "ham": 0, "labelled": 0, "calls": {}, "cost": {}}
 
     page = report.html_of(
         "T-1", manifest={"source": "<inbox>"}, summary=summary, rows=[a_row("<script>x</script>")]

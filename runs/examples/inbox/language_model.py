@@ -86,7 +86,7 @@ class LanguageModel:
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise ModelRefused(f"MODEL_URL is no address: {error}") from error
         except httpx.HTTPError as error:
-            raise ModelUnavailable(f"{self.url}: {type(error).__name__} {error}".strip()) from error
+            raise ModelUnavailable(f"the model gave no answer: {type(error).__name__}") from error
         return _body_of(response)
 
     def _request(self, question: str, seen: Mapping[str, str]) -> dict[str, Any]:

@@ -46,7 +46,9 @@ def evidence_of(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def summary_of(tally: Tally, *, purged: Mapping[str, int]) -> dict[str, Any]:
+def summary_of(
+    tally: Tally, *, purged: Mapping[str, int], cost: Mapping[str, int]
+) -> dict[str, Any]:
     return {
         "messages": tally.messages,
         "spam": tally.spam,
@@ -55,6 +57,7 @@ def summary_of(tally: Tally, *, purged: Mapping[str, int]) -> dict[str, Any]:
         "precision": tally.precision,
         "recall": tally.recall,
         "calls": dict(purged),
+        "cost": dict(cost),
     }
 
 
@@ -117,6 +120,7 @@ def mail_of(reference: str, *, summary: Mapping[str, Any], sender: str, to: str)
         lines += [
             f"{name.capitalize()}: {_percent(summary[name])}" for name in ("precision", "recall")
         ]
+    lines += [f"{name}: {spent}" for name, spent in sorted(summary["cost"].items())]
     lines += ["", "The whole report is kept with the run, as a page and as a table."]
     return {
         "from": sender,
