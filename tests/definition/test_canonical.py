@@ -168,7 +168,9 @@ def test_a_secret_is_written_by_name_and_filled_in_after_reading() -> None:
 def test_data_cannot_pose_as_a_secret() -> None:
     mail = {"body": {"$secret": "smtp_password"}}
 
-    with pytest.raises(canonical.NotCanonical, match=re.escape("$.body['$secret']: this key is reserved")):
+    with pytest.raises(
+        canonical.NotCanonical, match=re.escape("$.body['$secret']: this key is reserved")
+    ):
         canonical.dumps(mail)
 
 
