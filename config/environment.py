@@ -2,8 +2,10 @@
 
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Self
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
@@ -57,7 +59,7 @@ class Environment:
             port=read.number("PORT", 8000, low=1, high=65535),
             time_zone=read.choice("TIME_ZONE", "UTC", available_timezones()),
             log_level=read.choice("LOG_LEVEL", "INFO", LEVELS),
-            database=read.database(f"sqlite:///{var_dir / 'milepost.sqlite3'}"),
+            database=read.database(var_dir),
             redis_url=read.address("REDIS_URL", ("redis", "rediss", "unix")),
             email=read.email(),
             email_from=read.text("EMAIL_FROM", "milepost@localhost"),
@@ -108,8 +110,11 @@ class _Reader:
             raise WrongSetting(f"{name} is {said!r}; say an address that starts with {wanted}.")
         return said
 
-    def database(self, default: str) -> dict[str, Any]:
-        said = self.text("DATABASE_URL", default)
+    def database(self, var_dir: Path) -> dict[str, Any]:
+        said = self.text("DATABASE_URL", "")
+        if not said:
+            _made(var_dir)
+            said = f"sqlite:///{var_dir / 'milepost.sqlite3'}"
         scheme = urlsplit(said).scheme
         if scheme not in {"sqlite", "postgres", "postgresql"}:
             raise WrongSetting(
@@ -151,18 +156,24 @@ def _secret_key(read: _Reader, var_dir: Path) -> str:
 
 def _kept_key(path: Path) -> str:
     """The key of this `var`, made on first use; two first uses at once agree on one."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # A link appears whole or not at all, so a second process never reads half a key.
+    _made(path.parent)
+    if not path.exists():
         draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        if not path.exists():
-            draft.touch(mode=0o600)
-            draft.write_text(secrets.token_urlsafe(64), encoding="ascii")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(64), encoding="ascii")
+        # A link appears whole or not at all, so a second process never reads half a key.
+        with suppress(FileExistsError):
             path.hardlink_to(draft)
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise WrongSetting(f"VAR_DIR cannot hold {path}: {error}; name another VAR_DIR.") from None
-    finally:
-        draft.unlink(missing_ok=True)
+        draft.unlink()
     return path.read_text(encoding="ascii").strip()
+
+
+def _made(var_dir: Path) -> None:
+    try:
+        var_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with TemporaryFile(dir=var_dir):
+            pass
+    except OSError as error:
+        raise WrongSetting(
+            f"VAR_DIR is {str(var_dir)!r}, which cannot be written: {error.strerror}."
+        ) from None

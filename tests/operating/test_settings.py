@@ -64,6 +64,13 @@ def test_a_secret_key_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
 
 
+def test_a_var_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(WrongSetting, match=r"VAR_DIR is .*file/var.*cannot be written"):
+        Environment.read({"VAR_DIR": str(tmp_path / "file" / "var")})
+
+
 def test_the_mail_folder_of_an_address_is_absolute(tmp_path: Path) -> None:
     assert (
         reading(tmp_path, EMAIL_URL="filemail:///srv/mail").email["EMAIL_FILE_PATH"] == "/srv/mail"

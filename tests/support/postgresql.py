@@ -180,8 +180,14 @@ def _reachable(binaries: Path, directory: Path, user: str | None) -> Path:
     """Binaries below a closed home directory are copied to where the other user can read them."""
     if user is None or all(parent.stat().st_mode & 0o005 == 0o005 for parent in binaries.parents):
         return binaries
-    shutil.copytree(binaries.parent, directory / "install", symlinks=True)
-    return directory / "install" / binaries.name
+    install, package = binaries.parent, binaries.parent.parent
+    there = directory / package.name / install.name
+    shutil.copytree(install, there, symlinks=True)
+    # The package keeps its shared libraries beside itself and finds them by the way from there.
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, directory / libraries.name)
+    return there / binaries.name
 
 
 def _plain_environment() -> dict[str, str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from django.conf import settings
 
 from config.environment import ROOT
 from config.tethered import die_with_parent
@@ -139,7 +140,10 @@ class Site:
         )
 
     def start_web(self) -> Program:
-        """The pages behind gunicorn, answering."""
+        """The pages behind gunicorn, answering, with the static files that the session collected."""
+        self.var.mkdir(parents=True, exist_ok=True)
+        if not (self.var / "static").exists():
+            (self.var / "static").symlink_to(settings.STATIC_ROOT)
         port = free_port()
         program = self.launch(
             sys.executable,
