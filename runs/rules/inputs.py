@@ -43,6 +43,7 @@ class Field:
 
 def fields_of(cls: type[Workflow]) -> tuple[Field, ...]:
     """The fields of `Input` in the order they are written."""
+    _refuse_fields_without_a_type(cls)
     return tuple(_field(cls, name, hint) for name, hint in _hints(cls).items())
 
 
@@ -112,6 +113,16 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "list": json.loads,
     "object": json.loads,
 }
+
+
+def _refuse_fields_without_a_type(cls: type[Workflow]) -> None:
+    typed = names_of(cls)
+    for name, value in vars(cls.Input or object).items():
+        if not name.startswith("_") and name not in typed and not callable(value):
+            raise UnusableInput(
+                f"{name} has no type, so it is no field",
+                hint=f"Write `{name}: str`, or what it is.",
+            )
 
 
 def _hints(cls: type[Workflow]) -> dict[str, Any]:
