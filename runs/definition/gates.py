@@ -30,8 +30,24 @@ class Gate(Protocol):
     def open(self, opened: OpenedWait) -> None:
         """Called inside the transaction that opens the wait."""
 
+    def expire(self, wait_id: int) -> None:
+        """Called inside the transaction in which the clock closes the wait unanswered."""
+
     def withdraw(self, run_id: UUID, because: str) -> None:
         """Called inside the transaction that closes the run."""
+
+
+class Quiet:
+    """The gate of waits that no person is asked about: the clock or an event answers them."""
+
+    def open(self, opened: OpenedWait) -> None:
+        """Nobody has to be told."""
+
+    def expire(self, wait_id: int) -> None:
+        """Nothing was shown that would have to be taken back."""
+
+    def withdraw(self, run_id: UUID, because: str) -> None:
+        """Nothing was shown that would have to be taken back."""
 
 
 class NoGate(LookupError):

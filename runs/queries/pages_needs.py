@@ -1,26 +1,123 @@
 """Which runs need a person now, the most costly delay first."""
 
-from django.db.models import Q, QuerySet
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from runs.models import Run
+from django.db.models import Count, F, Q, QuerySet, Sum
+
+from runs.models import Run, Step, Wait
+from runs.queries.pages_why import question_of
+from runs.queries.visibility import visible_runs, visible_to
 from runs.rules.policy import Actor
-from runs.rules.states import RunState, WaitKind, WaitState
+from runs.rules.states import FINAL, OPEN, RunState, WaitKind, WaitState
+
+SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """One thing that stands still until somebody acts."""
+
+    run: Run
+    kind: str
+    sentence: str
+    since: datetime
+    due_at: datetime | None = None
+    wait_id: int | None = None
 
 
 def needing_somebody(actor: Actor) -> QuerySet[Run]:
-    """Runs with an open decision, and failed ones: both stand still until somebody acts."""
-    asks = Q(
-        state=RunState.WAITING.value,
-        waits__state=WaitState.OPEN.value,
-        waits__kind=WaitKind.DECISION.value,
+    """Runs with an open decision, and failed ones."""
+    return visible_runs(actor).filter(
+        Q(pk__in=asking(actor).values("run_id")) | Q(state=RunState.FAILED.value)
     )
-    return Run.objects.filter(asks | Q(state=RunState.FAILED.value))
 
 
-def asking(actor: Actor) -> QuerySet[Run]:
-    """Runs that have put a question to a person."""
-    return Run.objects.filter(
-        state=RunState.WAITING.value,
-        waits__state=WaitState.OPEN.value,
-        waits__kind=WaitKind.DECISION.value,
+def asking(actor: Actor) -> QuerySet[Wait]:
+    """The open questions to people."""
+    return visible_to(actor, Wait.objects.all(), through="run__tenant_id").filter(
+        state=WaitState.OPEN.value, kind=WaitKind.DECISION.value
     )
+
+
+def needs(actor: Actor) -> list[Need]:
+    """What has a deadline comes first, then what has waited longest."""
+    waits = (
+        asking(actor)
+        .select_related("run")
+        .order_by(F("due_at").asc(nulls_last=True), "opened_at")[:SHOWN]
+    )
+    failed = visible_runs(actor).filter(state=RunState.FAILED.value).order_by("-created_at")[:SHOWN]
+    found = [_asked(wait) for wait in waits] + [_failed(run) for run in failed]
+    return sorted(found, key=lambda need: (need.due_at is None, need.due_at or need.since))[:SHOWN]
+
+
+def _asked(wait: Wait) -> Need:
+    return Need(
+        run=wait.run,
+        kind="decision",
+        sentence=question_of(wait),
+        since=wait.opened_at,
+        due_at=wait.due_at if wait.on_due != "stay" else None,
+        wait_id=wait.pk,
+    )
+
+
+def _failed(run: Run) -> Need:
+    return Need(
+        run=run,
+        kind="failed",
+        sentence=f"{run.reference} failed in step {run.step}: {run.reason}",
+        since=run.updated_at,
+    )
+
+
+def at_risk(actor: Actor) -> list[Step]:
+    """Steps that have failed or lost a worker, of runs that still go on."""
+    return list(
+        visible_to(actor, Step.objects.all(), through="run__tenant_id")
+        .filter(
+            Q(failures__gte=1) | Q(crashes__gte=1),
+            superseded=False,
+            state__in=["pending", "running", "waiting"],
+            run__state__in=[RunState.QUEUED.value, RunState.RUNNING.value, RunState.WAITING.value],
+        )
+        .select_related("run")
+        .order_by("-failures", "-crashes")[:10]
+    )
+
+
+def counts_now(actor: Actor) -> dict[str, int]:
+    """How many runs are in each state that is not final."""
+    counted = dict.fromkeys(("queued", "running", "waiting", "paused", "failed"), 0)
+    rows = (
+        visible_runs(actor)
+        .filter(state__in=sorted(state.value for state in OPEN))
+        .order_by()
+        .values_list("state")
+        .annotate(amount=Count("pk"))
+    )
+    return counted | dict(rows)
+
+
+def just_finished(actor: Actor, *, now: datetime, amount: int = 10) -> list[Run]:
+    """The last runs that ended, of those started in the last week."""
+    return list(
+        visible_runs(actor)
+        .filter(
+            state__in=sorted(state.value for state in FINAL),
+            created_at__gte=now - timedelta(days=7),
+        )
+        .order_by("-ended_at")[:amount]
+    )
+
+
+def version_of(actor: Actor) -> str:
+    """Changes with every recorded fact of any run that is not final, or when one becomes so."""
+    sums = (
+        visible_runs(actor)
+        .filter(state__in=sorted(state.value for state in OPEN))
+        .order_by()
+        .aggregate(runs=Count("pk"), facts=Sum("seq"))
+    )
+    return f"{sums['runs']}-{sums['facts'] or 0}"

@@ -1,0 +1,41 @@
+"""The settings of the engine, read once into a frozen object."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+CHECKPOINT_SCHEMA = 1
+CRASH_BUDGET = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conf:
+    """Durations are the engine's promises; `checks` proves that they fit together."""
+
+    lease: timedelta
+    renew_every: timedelta
+    slice: timedelta
+    ring_again_after: timedelta
+    clock_offset: timedelta
+    release: str
+
+
+@cache
+def conf() -> Conf:
+    lease = timedelta(seconds=getattr(settings, "LEASE_SECONDS", 15))
+    return Conf(
+        lease=lease,
+        renew_every=lease / 3,
+        slice=timedelta(seconds=25),
+        ring_again_after=timedelta(seconds=2),
+        clock_offset=timedelta(seconds=getattr(settings, "CLOCK_OFFSET_SECONDS", 0)),
+        release=getattr(settings, "RELEASE", ""),
+    )
+
+
+def ring(assignment_id: int) -> None:
+    """Ring the doorbell named in settings; `ledger` may not know the queue, so it is a path."""
+    import_string(settings.RUNS_DOORBELL)(assignment_id)

@@ -1,0 +1,1 @@
+"""The loops: claim, execute, renew, take over, tick, deliver."""

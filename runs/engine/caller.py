@@ -1,0 +1,336 @@
+"""Make a call once: known, sent, sent again under its contract, looked up, or asked about."""
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
+from runs.definition.step import Approval, Waived
+from runs.engine import parking, secrets
+from runs.engine.limits import StepLimit, TimeIsUp
+from runs.engine.session import Attempt, Session
+from runs.ledger import effects
+from runs.queries import resume
+from runs.queries.clock import db_now
+from runs.rules import asks, canonical, keys
+from runs.rules.calls import CallDraft, CallRecord, what_to_do
+from runs.rules.fingerprints import effect_fingerprint
+from runs.rules.planned import call_digest
+from runs.rules.states import CallState
+
+log = logging.getLogger(__name__)
+
+
+class UndeclaredEffect(RuntimeError):
+    """A step called an effect that it does not declare; add it to `effects=[...]`."""
+
+
+class AmbiguousCall(RuntimeError):
+    """A call left and nobody knows whether it happened; the next attempt settles it by its key."""
+
+
+class Caller:
+    """The calls of one attempt."""
+
+    def __init__(self, session: Session, attempt: Attempt, limit: StepLimit) -> None:
+        self.session, self.attempt, self.limit = session, attempt, limit
+
+    def call(
+        self, effect: Effect, *, resource: str, request: str, authority: str | None = None
+    ) -> Answer:
+        """The receiver's answer. `authority` is given where an approved list covers the call."""
+        self._require_declared(effect)
+        known = self._known_calls().get((effect.name, resource))
+        if known is not None:
+            return self._answer_of(self._settled(effect, known, request))
+        allowed = authority if authority is not None else self._authority(effect, resource, request)
+        draft = CallDraft(
+            key=self._key(effect, resource, request),
+            effect=effect.name,
+            resource=resource,
+            request=request,
+            request_digest=canonical.digest(request),
+            irreversible=effect.irreversible,
+            authority=allowed,
+        )
+        self.session.hold_lease()
+        record = effects.intend(
+            self.session.fence, draft, place=self.attempt.place, written=self.session.written
+        )
+        self._remember(record)
+        return self._answer_of(self._send(effect, record))
+
+    def _key(self, effect: Effect, resource: str, request: str) -> str:
+        return keys.idempotency_key(
+            run_id=self.session.fence.run_id,
+            scope=self.attempt.begun.scope,
+            effect=effect.name,
+            resource=resource,
+            request_text=request,
+        )
+
+    def _require_declared(self, effect: Effect) -> None:
+        if self.attempt.effect(effect.name) is None:
+            raise UndeclaredEffect(
+                f"Step {self.attempt.begun.key} called {effect.name} without declaring it: "
+                f"write effects=[...] with it in @step."
+            )
+
+    def _known_calls(self) -> dict[tuple[str, str], CallRecord]:
+        if self.attempt.calls is None:
+            self.attempt.calls = resume.calls_of(
+                self.session.fence.run_id, scope=self.attempt.begun.scope
+            )
+        return self.attempt.calls
+
+    def _remember(self, record: CallRecord) -> CallRecord:
+        self._known_calls()[record.effect, record.resource] = record
+        if record.key not in self.attempt.named_keys:
+            self.attempt.named_keys.add(record.key)
+            self.session.written.accepted_keys.append(record.key)
+        return record
+
+    # What allows a call that cannot be undone
+
+    def _authority(self, effect: Effect, resource: str, request: str) -> str:
+        approval = self.attempt.declared.approval
+        if isinstance(approval, Waived):
+            return f"waiver:{approval.reason}" if effect.irreversible else ""
+        if not effect.irreversible and not isinstance(approval, Approval):
+            return ""
+        return self._approved_alone(effect, resource, request)
+
+    def _approved_alone(self, effect: Effect, resource: str, request: str) -> str:
+        shown = self._shown(effect, resource, request)
+        name = f"call {shown['key']}"
+        approval = self.attempt.declared.approval
+        groups = approval.groups if isinstance(approval, Approval) else ()
+        before = self._approved_otherwise(effect, resource, name)
+        ask = asks.approve_call(
+            step=self.attempt.begun.key, call=shown, groups=groups, changed_from=before
+        )
+        answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
+        if answered.asked["call"]["digest"] != shown["digest"]:
+            raise AmbiguousCall(f"What was approved for {effect.name} is not what would be sent.")
+        return f"decision:{answered.wait_id}"
+
+    def _approved_otherwise(self, effect: Effect, resource: str, name: str) -> Any:
+        """The request approved before for the same resource, to show what has changed."""
+        for other, answered in self.attempt.answers.items():
+            call = answered.asked.get("call") if answered.asked else None
+            if other == name or not call:
+                continue
+            if (call["effect"], call["resource"]) == (effect.name, resource):
+                return call["request"]
+        return None
+
+    def _shown(self, effect: Effect, resource: str, request: str) -> dict[str, Any]:
+        return {
+            "effect": effect.name,
+            "resource": resource,
+            "request": canonical.loads(request),
+            "request_digest": canonical.digest(request),
+            "key": self._key(effect, resource, request),
+            "fingerprint": effect_fingerprint(effect),
+            "state": "not sent",
+            "digest": call_digest(
+                effect=effect.name,
+                fingerprint=effect_fingerprint(effect),
+                resource=resource,
+                request=request,
+                evidence="null",
+            ),
+        }
+
+    # What is known of a call that was made before
+
+    def _settled(self, effect: Effect, record: CallRecord, request: str) -> CallRecord:
+        if record.request_digest != canonical.digest(request):
+            record = self._conflicting(record, request)
+        self._remember(record)
+        match self._what_to_do(effect, record):
+            case "known":
+                return self._known(effect, record)
+            case "send":
+                return self._send_again(effect, record, allowed_by="it never left")
+            case "resend":
+                return self._send_again(effect, record, allowed_by="the receiver's contract")
+            case "probe":
+                return self._looked_up(effect, record)
+            case _:
+                return self._reconciled(effect, record, why="nobody else can tell", evidence=None)
+
+    def _what_to_do(self, effect: Effect, record: CallRecord) -> str:
+        return what_to_do(
+            record,
+            window=effect.contract.window if effect.contract else None,
+            has_contract=effect.contract is not None,
+            has_probe=effect.look_up is not None,
+            timeout=effect.timeout,
+            now=db_now(),
+        )
+
+    def _known(self, effect: Effect, record: CallRecord) -> CallRecord:
+        if record.state is CallState.CONFIRMED:
+            self.session.written.reused_keys.append(record.key)
+            return record
+        reopened = self.attempt.answers.get(_refused_name(record))
+        if reopened is not None and parking.option_of(reopened) == "reopen":
+            return self._send_again(effect, record, allowed_by=reopened.by)
+        raise Refused(record.error)
+
+    def _conflicting(self, record: CallRecord, request: str) -> CallRecord:
+        ask = asks.conflict(
+            step=self.attempt.begun.key,
+            call=_as_shown(record),
+            new_request=canonical.loads(request),
+        )
+        name = f"conflict {record.key[:40]} {canonical.digest(request)[:16]}"
+        parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
+        return record
+
+    def _looked_up(self, effect: Effect, record: CallRecord) -> CallRecord:
+        probe = effect.look_up
+        if probe is None:
+            return record
+        with self.limit.authors_code():
+            found = probe.find(record.key, canonical.loads(record.request))
+        if found is not None:
+            return self._confirm(effect, record, found, source="probe")
+        asked = {"probe": "not found", "asked_at": db_now().isoformat()}
+        if not self._sender_is_gone(record):
+            return self._reconciled(
+                effect, record, why="the old sender is not proven dead", evidence=asked
+            )
+        settled_at = record.sent_at + effect.timeout + probe.settles
+        now = db_now()
+        if now < settled_at:
+            # A "no" before this may still turn into a "yes" (R1).
+            raise RetryLater(settled_at - now + timedelta(milliseconds=50), "the probe may not know yet")
+        return self._send_again(effect, record, allowed_by="the probe found nothing")
+
+    def _sender_is_gone(self, record: CallRecord) -> bool:
+        if record.fence == self.session.fence.number:
+            return True
+        return resume.sender_is_gone(self.session.fence.run_id, fence=record.fence)
+
+    def _reconciled(
+        self, effect: Effect, record: CallRecord, *, why: str, evidence: Any
+    ) -> CallRecord:
+        name = f"reconcile {record.key} {record.sends}"
+        ask = asks.reconcile(
+            step=self.attempt.begun.key,
+            call=_as_shown(record),
+            why=why,
+            evidence={**(evidence or {}), "error": record.error, "sent_at": record.sent_at.isoformat()},
+            irreversible=effect.irreversible,
+        )
+        answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
+        if parking.option_of(answered) == "happened":
+            given = answered.answer.get("fields", {}).get("receiver_id", "")
+            answer = {"id": given, "reconciled_by": answered.by}
+            return self._remember(
+                effects.confirm(
+                    self.session.fence,
+                    record,
+                    answer=answer,
+                    receiver_id=str(given),
+                    source=f"person:{answered.by}",
+                )
+            )
+        return self._send_again(effect, record, allowed_by=f"person:{answered.by}")
+
+    # Sending
+
+    def _send_again(self, effect: Effect, record: CallRecord, *, allowed_by: str) -> CallRecord:
+        self.session.hold_lease()
+        again = effects.send_again(self.session.fence, record, allowed_by=allowed_by)
+        return self._send(effect, self._remember(again))
+
+    def _send(self, effect: Effect, record: CallRecord) -> CallRecord:
+        request = canonical.loads(record.request)
+        fence = self.session.fence
+        try:
+            sent = canonical.with_secrets(
+                request, secrets.values_of(canonical.secrets_in(request))
+            )
+            self.session.hold_lease()
+            with self.limit.authors_code():
+                answer = effect.send(
+                    sent, key=record.key, timeout=effect.timeout.total_seconds()
+                )
+        except Refused as refusal:
+            reason = secrets.safe(refusal.reason)
+            self._remember(
+                effects.refuse(fence, record, reason=reason, answer=refusal.answer)
+            )
+            raise
+        except (NotSent, RetryLater) as unsent:
+            self._remember(
+                effects.keep_unsent(fence, record, reason=secrets.describe(unsent))
+            )
+            raise
+        except TimeIsUp:
+            self._remember(effects.doubt(fence, record, error="the step's timeout was over"))
+            raise
+        # The rim of a call: whatever else comes out, nobody knows whether it happened (R7).
+        except Exception as error:  # noqa: BLE001
+            return self._doubted(effect, record, error)
+        return self._confirm(effect, record, answer, source="receiver")
+
+    def _confirm(
+        self, effect: Effect, record: CallRecord, answer: Any, *, source: str
+    ) -> CallRecord:
+        kept = answer if isinstance(answer, dict) else {"value": answer}
+        receiver_id = str(effect.id_of(kept)) if effect.id_of else ""
+        return self._remember(
+            effects.confirm(
+                self.session.fence, record, answer=kept, receiver_id=receiver_id, source=source
+            )
+        )
+
+    def _doubted(self, effect: Effect, record: CallRecord, error: Exception) -> CallRecord:
+        described = secrets.describe(error)
+        doubted = self._remember(
+            effects.doubt(self.session.fence, record, error=described)
+        )
+        log.warning(
+            "call.ambiguous",
+            extra={"run": str(self.session.fence.run_id), "key": record.key, "error": described},
+        )
+        if self._what_to_do(effect, doubted) == "ask":
+            return self._reconciled(effect, doubted, why="no answer came back", evidence=None)
+        raise AmbiguousCall(
+            f"{effect.name} for {record.resource} was sent and not answered: {described}"
+        ) from error
+
+    def _answer_of(self, record: CallRecord) -> Answer:
+        answer: Answer = canonical.loads(record.answer or "{}")
+        return answer
+
+
+def park_refused(session: Session, attempt: Attempt, refusal: Refused) -> bool:
+    """After a definite refusal the run asks; False when no call of this attempt was refused."""
+    for record in (attempt.calls or {}).values():
+        if record.state is CallState.REFUSED and record.key in attempt.named_keys:
+            ask = asks.refused(
+                step=attempt.begun.key, call=_as_shown(record), reason=refusal.reason
+            )
+            parking.answered_or_park(session, attempt, name=_refused_name(record), ask=ask)
+    return False
+
+
+def _refused_name(record: CallRecord) -> str:
+    return f"refused {record.key} {record.sends}"
+
+
+def _as_shown(record: CallRecord) -> dict[str, Any]:
+    return {
+        "effect": record.effect,
+        "resource": record.resource,
+        "request": canonical.loads(record.request),
+        "request_digest": record.request_digest,
+        "key": record.key,
+        "state": record.state.value,
+        "sends": record.sends,
+    }

@@ -1,0 +1,107 @@
+"""The clockwork: what is due is done, what is lost is taken over, what waits is rung for."""
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.db import Error, close_old_connections, connection
+
+from runs import conf as settings
+from runs.conf import conf
+from runs.engine import identity
+from runs.engine.takeover import end_process, take_over_lost
+from runs.ledger import ticks, waits, workers
+from runs.queries import due
+from runs.queries.clock import db_now
+
+log = logging.getLogger(__name__)
+
+PASS_EVERY = 0.2
+SLOW_DUTIES_EVERY = 1.0
+# After a gap of this length in its own passes nobody is dead yet (R25).
+BLIND_AFTER = 5.0
+# Wall clock and monotonic clock may differ by this much between two passes (R31).
+CLOCK_TOLERANCE = 5.0
+AT_ONCE = 200
+
+
+class Clockwork:
+    """One pass after another; what is wrong with one pass is written down and tried again."""
+
+    def __init__(self) -> None:
+        self.here = identity.of_this_process()
+        self.holder = f"{socket.gethostname()}/{os.getpid()}"
+        self._last_pass: float | None = None
+        self._last_slow = 0.0
+        self._clock: tuple[datetime, float] | None = None
+
+    def run(self, *, stopped: Callable[[], bool]) -> None:
+        """Go round until stopped."""
+        while not stopped():
+            self.go_round()
+            time.sleep(PASS_EVERY)
+        connection.close()
+
+    def go_round(self) -> None:
+        """One pass. A database that is away makes the pass blind, never wrong."""
+        try:
+            close_old_connections()
+            blind = self._was_blind()
+            steady = self._clock_is_steady()
+            take_over_lost(seen_from=self.here, leases_count=not blind)
+            if steady:
+                self._close_what_is_due()
+            if time.monotonic() - self._last_slow >= SLOW_DUTIES_EVERY:
+                self._slow_duties()
+            self._last_pass = time.monotonic()
+        except Error as error:
+            log.warning("clockwork.database_away", extra={"error": str(error)})
+            connection.close()
+
+    def _was_blind(self) -> bool:
+        now = time.monotonic()
+        if self._last_pass is not None and now - self._last_pass < BLIND_AFTER:
+            return False
+        extended = workers.extend_leases()
+        log.info("clockwork.leases_extended", extra={"workers": extended})
+        return True
+
+    def _clock_is_steady(self) -> bool:
+        wall, mono = db_now(), time.monotonic()
+        before, self._clock = self._clock, (wall, mono)
+        if before is None:
+            return True
+        drift = (wall - before[0]).total_seconds() - (mono - before[1])
+        if abs(drift) <= CLOCK_TOLERANCE:
+            return True
+        log.error("clockwork.clock_jumped", extra={"seconds": round(drift, 3)})
+        ticks.note("clock_jump", holder=self.holder)
+        return False
+
+    def _close_what_is_due(self) -> None:
+        for wait_id in due.waits_due(at_most=AT_ONCE):
+            waits.expire(wait_id)
+
+    def _slow_duties(self) -> None:
+        self._last_slow = time.monotonic()
+        for wait_id in due.waits_with_a_kept_event(at_most=AT_ONCE):
+            waits.match_event(wait_id)
+        self._ring_again()
+        self._end_overdue()
+        ticks.note("clockwork", holder=self.holder)
+
+    def _ring_again(self) -> None:
+        """At most once for each idle worker, so that placed runs do not fill the queue (R33)."""
+        older_than = conf().ring_again_after
+        for assignment_id in due.unclaimed(older_than=older_than):
+            settings.ring(assignment_id)
+
+    def _end_overdue(self) -> None:
+        """End the process of a step that does not return, on this machine, from outside (R26)."""
+        for late in due.overdue_steps(grace=timedelta(seconds=5)):
+            if late.identity.on_the_machine_of(self.here):
+                log.error("step.overdue", extra={"run": str(late.run_id), "step": late.step})
+                end_process(late.identity)

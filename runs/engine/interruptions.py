@@ -1,0 +1,20 @@
+"""How a step's body is left before its end: parked, stopped, or handed on.
+
+All are BaseExceptions, so that an author's `except Exception` cannot swallow them (R13).
+"""
+
+
+class Parked(BaseException):
+    """The run has been parked in the database; the worker is free."""
+
+
+class StopRequested(BaseException):
+    """Somebody asked to cancel or pause, and a checkpoint has been reached."""
+
+
+class HandBack(BaseException):
+    """This worker is to go; the checkpoint it has reached is committed."""
+
+    def __init__(self, because: str) -> None:
+        super().__init__(because)
+        self.because = because

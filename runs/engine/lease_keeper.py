@@ -1,0 +1,81 @@
+"""Keeps a worker's lease, and does nothing else (R23)."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+import psutil
+from django.db import Error, connection
+
+from runs.conf import conf
+from runs.ledger import workers
+
+log = logging.getLogger(__name__)
+
+# A worker stops trusting its lease before the database does.
+TRUSTED_SHARE = 0.8
+RETRY_AFTER = 0.5
+
+
+class LeaseKeeper(threading.Thread):
+    """Renews one worker's row from a thread with a connection of its own."""
+
+    def __init__(self, worker_id: UUID, *, on_lost: Callable[[], None]) -> None:
+        super().__init__(name="lease-keeper", daemon=True)
+        self.worker_id, self.on_lost = worker_id, on_lost
+        self._stopped = threading.Event()
+        self._trusted_until = time.monotonic() + conf().lease.total_seconds() * TRUSTED_SHARE
+        self.lost = False
+
+    def trusts_its_lease(self) -> bool:
+        """Whether this worker may still let a call leave (R1)."""
+        return not self.lost and time.monotonic() < self._trusted_until
+
+    def wait_until_trusted(self) -> bool:
+        """Wait for the next renewal to be answered; False when the lease is lost."""
+        while not self.lost and not self.trusts_its_lease():
+            self._stopped.wait(RETRY_AFTER / 5)
+            if self._stopped.is_set():
+                return False
+        return not self.lost
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def run(self) -> None:
+        pause = conf().renew_every.total_seconds()
+        while not self._stopped.wait(pause):
+            pause = self._renew_once()
+        connection.close()
+
+    def _renew_once(self) -> float:
+        asked_at = time.monotonic()
+        try:
+            _wait_briefly_for_locks()
+            kept = workers.renew(self.worker_id, memory_kb=_memory_kb())
+        except Error as error:
+            log.warning(
+                "lease.renewal_failed",
+                extra={"worker": str(self.worker_id), "error": str(error)},
+            )
+            connection.close()
+            return RETRY_AFTER
+        if not kept:
+            self.lost = True
+            log.error("lease.lost", extra={"worker": str(self.worker_id)})
+            self._stopped.set()
+            self.on_lost()
+        self._trusted_until = asked_at + conf().lease.total_seconds() * TRUSTED_SHARE
+        return conf().renew_every.total_seconds()
+
+
+def _wait_briefly_for_locks() -> None:
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA busy_timeout = 2000")
+
+
+def _memory_kb() -> int:
+    return int(psutil.Process().memory_info().rss) // 1024

@@ -1,0 +1,92 @@
+"""Open a wait from inside a step's body, or find that it has been answered."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection
+
+from runs.engine.interruptions import Parked
+from runs.engine.session import Attempt, Session
+from runs.ledger import waits
+from runs.rules import canonical
+from runs.rules.answers import Answered
+from runs.rules.asks import Ask
+from runs.rules.states import WaitKind
+from runs.rules.written import WaitDraft
+
+
+class InsideTransaction(RuntimeError):
+    """Nothing may leave, be judged or be asked inside a transaction (R10)."""
+
+
+class NameTaken(ValueError):
+    """This attempt has already used this name; every ask, wait_for and sleep needs its own (R13)."""
+
+
+def refuse_inside_transaction(what: str, attempt: Attempt) -> None:
+    """What takes its time or cannot be rolled back stays outside of transactions (R10)."""
+    if connection.in_atomic_block:
+        raise InsideTransaction(
+            f"Step {attempt.begun.key} used run.{what} inside a transaction, where a roll-back "
+            "could not undo it. Take it out of the atomic block (or the transactional step)."
+        )
+
+
+def answered_or_park(
+    session: Session, attempt: Attempt, *, name: str, ask: Ask, expires: float | None = None,
+    on_expiry: str = "stay",
+) -> Answered:
+    """The answer to a decision, or the run parks until there is one."""
+    return wait(
+        session,
+        attempt,
+        WaitDraft(
+            name=name,
+            kind=WaitKind.DECISION,
+            after_seconds=expires,
+            on_due=on_expiry,
+            asks=canonical.dumps(ask),
+        ),
+    )
+
+
+def wait(session: Session, attempt: Attempt, draft: WaitDraft) -> Answered:
+    """The wait of this name if it is closed; else it is opened and the body is left."""
+    known = attempt.answers.get(draft.name)
+    if known is not None:
+        return known
+    parked = waits.park(
+        session.fence, place=attempt.place, wait=draft, written=session.written
+    )
+    if parked.answer is None:
+        raise Parked
+    found = Answered(
+        wait_id=parked.wait_id,
+        state=waits.WaitState.RESOLVED,
+        answer=canonical.loads(parked.answer),
+        asked={},
+        by="event",
+    )
+    attempt.answers[draft.name] = found
+    return found
+
+
+def claim_name(attempt: Attempt, kind: str, name: str) -> str:
+    """The name of a wait the author has named, once per attempt."""
+    full = f"{kind} {name}"
+    if full in attempt.waits_named:
+        raise NameTaken(
+            f"Step {attempt.begun.key} used the name {name!r} for a second {kind}; "
+            "give each its own name."
+        )
+    attempt.waits_named.add(full)
+    return full
+
+
+def seconds(duration: timedelta | None) -> float | None:
+    return duration.total_seconds() if duration is not None else None
+
+
+def option_of(answered: Answered) -> Any:
+    """Which option was chosen."""
+    return (answered.answer or {}).get("option")

@@ -1,0 +1,46 @@
+"""Resolve named secrets at the moment of sending, and keep them out of what is stored."""
+
+import os
+import traceback
+from pathlib import Path
+
+from django.conf import settings
+
+from runs.definition.effects import NotSent
+from runs.rules.redaction import redact
+
+PREFIX = "MILEPOST_SECRET_"
+_resolved: dict[str, str] = {}
+
+
+def values_of(names: frozenset[str]) -> dict[str, str]:
+    """The secrets of these names, from the environment or from files in `VAR_DIR/secrets`.
+
+    Raises NotSent when one is missing: nothing may leave with a hole in it.
+    """
+    return {name: _value(name) for name in names}
+
+
+def _value(name: str) -> str:
+    file = Path(settings.VAR_DIR) / "secrets" / name
+    value = os.environ.get(PREFIX + name.upper())
+    if value is None and file.is_file():
+        value = file.read_text().strip()
+    if value is None:
+        raise NotSent(
+            f"The secret “{name}” is not known here: set {PREFIX}{name.upper()} or write {file}."
+        )
+    _resolved[name] = value
+    return value
+
+
+def safe(text: str) -> str:
+    """A text without any secret this process has resolved."""
+    return redact(text, secrets=_resolved)
+
+
+def describe(error: BaseException) -> str:
+    """What went wrong and where, without secrets and without values of variables."""
+    where = traceback.extract_tb(error.__traceback__)
+    place = f" ({where[-1].filename}:{where[-1].lineno})" if where else ""
+    return safe(f"{type(error).__name__}: {error}{place}")[:4000]

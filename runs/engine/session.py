@@ -1,0 +1,128 @@
+"""A worker's view of the run it holds, while it holds it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from runs.definition import registry
+from runs.definition.effects import Effect
+from runs.definition.step import StepDeclaration
+from runs.definition.workflow import Workflow
+from runs.queries import resume
+from runs.rules import canonical
+from runs.rules.answers import Answered
+from runs.rules.calls import CallRecord
+from runs.rules.claims import Claimed, StepBegun
+from runs.rules.fence import Fence, FenceLost
+from runs.rules.plan import Plan, PlanStep, plan_of
+from runs.rules.written import StepPlace, Written
+
+
+class Keeper(Protocol):
+    """Whoever keeps the lease of this worker."""
+
+    def trusts_its_lease(self) -> bool: ...
+
+    def wait_until_trusted(self) -> bool: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """What one entry of a step's body has found and made."""
+
+    begun: StepBegun
+    declared: StepDeclaration
+    planned: PlanStep
+    answers: dict[str, Answered]
+    cursor_ordinal: int
+    cursor_token: str
+    facts: dict[str, Any] = field(default_factory=dict)
+    named_keys: set[str] = field(default_factory=set)
+    waits_named: set[str] = field(default_factory=set)
+    plans_made: dict[str, int] = field(default_factory=dict)
+    calls: dict[tuple[str, str], CallRecord] | None = None
+    judgements: dict[str, str] | None = None
+
+    @property
+    def place(self) -> StepPlace:
+        return StepPlace(
+            key=self.begun.key,
+            scope=self.begun.scope,
+            generation=self.begun.generation,
+            attempt=self.begun.attempt,
+        )
+
+    def effect(self, name: str) -> Effect | None:
+        """The declared effect of this name."""
+        return next((each for each in self.declared.effects if each.name == name), None)
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """One claim: the run, its plan and facts, and the buffer of its current step."""
+
+    claimed: Claimed
+    workflow: Workflow
+    plan: Plan
+    keeper: Keeper
+    facts: dict[str, Any]
+    begun: StepBegun
+    checkpoint: int
+    keys_count: int
+    keys_digest: str
+    stop_at_boundary: Callable[[], str]
+    written: Written = field(default_factory=Written)
+
+    @property
+    def fence(self) -> Fence:
+        return self.claimed.fence
+
+    def hold_lease(self) -> None:
+        """Wait out a moment of doubt about the lease; raises FenceLost when it is gone (R1)."""
+        if not self.keeper.trusts_its_lease() and not self.keeper.wait_until_trusted():
+            raise FenceLost(self.fence)
+
+
+def open_session(
+    claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], str]
+) -> Session:
+    """Load what the run has come to; a first claim needs no query at all."""
+    cls = registry.get(claimed.workflow, claimed.version)
+    run_id = claimed.fence.run_id
+    facts = canonical.loads(claimed.input)
+    if claimed.step.ordinal > 1:
+        facts.update(resume.facts_of(run_id))
+    count, digest = (
+        resume.keys_so_far(run_id, claimed.checkpoint) if claimed.checkpoint else (0, "")
+    )
+    return Session(
+        claimed=claimed,
+        workflow=cls(),
+        plan=plan_of(cls),
+        keeper=keeper,
+        facts=facts,
+        begun=claimed.step,
+        checkpoint=claimed.checkpoint,
+        keys_count=count,
+        keys_digest=digest,
+        stop_at_boundary=stop_at_boundary,
+    )
+
+
+def begin_attempt(session: Session) -> Attempt:
+    """Prepare the entry of the current step's body."""
+    begun = session.begun
+    declared = next(each for each in session.workflow.steps if each.key == begun.key)
+    answers = (
+        resume.answers_of(session.fence.run_id, step=begun.key, generation=begun.generation)
+        if begun.attempt > 1
+        else {}
+    )
+    return Attempt(
+        begun=begun,
+        declared=declared,
+        planned=session.plan.step(begun.key),
+        answers=answers,
+        cursor_ordinal=begun.cursor_ordinal,
+        cursor_token=begun.cursor_token,
+    )

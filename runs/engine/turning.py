@@ -1,0 +1,171 @@
+"""The commit of a page, and of a whole step: what the attempt made becomes a checkpoint."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection, transaction
+
+from runs.definition.context import Cursor
+from runs.engine.interruptions import HandBack, StopRequested
+from runs.engine.session import Attempt, Session
+from runs.ledger import checkpoints
+from runs.queries import resume
+from runs.queries.audit_line import audit_line_after
+from runs.rules import canonical
+from runs.rules.chain import Draft
+from runs.rules.claims import Advance, Advanced, NextStep, StepBegun
+from runs.rules.planned import keys_digest
+
+# SQLite has one writer: whoever holds it longer makes a lease renewal fail (R29).
+LONGEST_ON_SQLITE = 2.0
+
+
+class TransactionTooLong(RuntimeError):
+    """A checkpoint's body or a transactional step held SQLite's only write lock too long."""
+
+
+class CursorWentBack(ValueError):
+    """A checkpoint's cursor lies before the last one; pages are taken in their order."""
+
+
+@contextmanager
+def one_transaction(attempt: Attempt) -> Iterator[None]:
+    """Author's writes and the engine's commit together; too long a one is rolled back."""
+    began = time.monotonic()
+    with transaction.atomic():
+        yield
+        took = time.monotonic() - began
+        if connection.vendor == "sqlite" and took > LONGEST_ON_SQLITE:
+            raise TransactionTooLong(
+                f"Step {attempt.begun.key} held a transaction for {took:.1f} s; on SQLite "
+                f"{LONGEST_ON_SQLITE:.0f} s is the limit, because it has one writer. Do the slow "
+                "part before the transaction, or take smaller pages."
+            )
+
+
+@contextmanager
+def turn_page(session: Session, attempt: Attempt, cursor: Cursor) -> Iterator[None]:
+    """One transaction of the author's writes and the cursor (`run.checkpoint`)."""
+    if cursor.ordinal < attempt.cursor_ordinal:
+        raise CursorWentBack(
+            f"Step {attempt.begun.key} is at {attempt.cursor_ordinal} and would go back to "
+            f"{cursor.ordinal}."
+        )
+    with one_transaction(attempt):
+        yield
+        attempt.cursor_ordinal, attempt.cursor_token = cursor.ordinal, cursor.token
+        body = {"cursor": cursor.ordinal, "keys": len(session.written.accepted_keys)}
+        drafts = [Draft(kind="step.page", step=attempt.begun.key, body=canonical.dumps(body))]
+        advanced = _commit(session, attempt, finished=False, next_step=None, drafts=drafts)
+    _take_note(session, advanced)
+    attempt.named_keys.clear()
+    if advanced.cancel_requested or advanced.pause_requested:
+        raise StopRequested
+    if because := session.stop_at_boundary():
+        raise HandBack(because)
+
+
+def finish_step(session: Session, attempt: Attempt) -> Advanced:
+    """The commit that ends a step and starts the next, or ends the run."""
+    begun = attempt.begun
+    following = session.plan.steps[begun.ordinal : begun.ordinal + 1]
+    coming = following[0] if following else None
+    next_step = (
+        NextStep(key=coming.key, scope=coming.scope, ordinal=coming.ordinal) if coming else None
+    )
+    facts = canonical.dumps(attempt.facts)
+    drafts = _finish_events(session, attempt, next_step, facts)
+    advanced = _commit(
+        session, attempt, finished=True, next_step=next_step, drafts=drafts, facts=facts
+    )
+    _take_note(session, advanced)
+    session.facts.update(attempt.facts)
+    if next_step is not None:
+        session.begun = StepBegun(
+            key=next_step.key,
+            scope=next_step.scope,
+            ordinal=next_step.ordinal,
+            generation=begun.generation,
+            attempt=1,
+            failures=0,
+            crashes=0,
+        )
+    return advanced
+
+
+def _finish_events(
+    session: Session, attempt: Attempt, next_step: NextStep | None, facts: str
+) -> list[Draft]:
+    begun = attempt.begun
+    body = {
+        "attempt": begun.attempt,
+        "facts": canonical.digest(facts),
+        "keys": len(session.written.accepted_keys),
+    }
+    drafts = [Draft(kind="step.succeeded", step=begun.key, body=canonical.dumps(body))]
+    if next_step is not None:
+        drafts.append(Draft(kind="step.started", step=next_step.key, body='{"attempt":1}'))
+        return drafts
+    line = audit_line_after(
+        session.fence.run_id,
+        step=begun.key,
+        generation=begun.generation,
+        facts_digest=canonical.digest(facts),
+    )
+    drafts.append(Draft(kind="run.succeeded", step=begun.key))
+    drafts.append(Draft(kind="audit.line", body=canonical.dumps(line)))
+    return drafts
+
+
+def _commit(
+    session: Session,
+    attempt: Attempt,
+    *,
+    finished: bool,
+    next_step: NextStep | None,
+    drafts: list[Draft],
+    facts: str = "{}",
+) -> Advanced:
+    written = session.written
+    keys = written.accepted_keys
+    digest = keys_digest(session.keys_digest, keys) if keys else session.keys_digest
+    session.keys_count, session.keys_digest = session.keys_count + len(keys), digest
+    ends = finished and next_step is None
+    change = Advance(
+        step=attempt.begun.key,
+        generation=attempt.begun.generation,
+        finished=finished,
+        facts=facts,
+        facts_digest=canonical.digest(facts) if finished else "",
+        cursor_ordinal=attempt.cursor_ordinal,
+        cursor_token=attempt.cursor_token,
+        keys_count=session.keys_count,
+        keys_digest=digest,
+        plan_hash=session.plan.hash,
+        version=session.plan.version,
+        next_step=next_step,
+        ends_run=ends,
+        outcome="done" if ends else "",
+        events=drafts,
+    )
+    return checkpoints.advance(session.fence, change, place=attempt.place, written=written)
+
+
+def _take_note(session: Session, advanced: Advanced) -> None:
+    session.checkpoint = advanced.checkpoint
+
+
+def orphans(session: Session, attempt: Attempt) -> list[str]:
+    """Keys of calls that an earlier attempt made and this one did not name (R2)."""
+    begun = attempt.begun
+    if begun.attempt == 1:
+        return []
+    calls = resume.unaccepted_calls(
+        session.fence.run_id, scope=begun.scope, generation=begun.generation
+    )
+    return [
+        call.key
+        for call in calls
+        if call.key not in attempt.named_keys and call.state not in ("refused", "abandoned")
+    ]

@@ -1,0 +1,118 @@
+"""One worker process: enlisted, leased, draining placed assignments."""
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+import uuid6
+from django.db import Error, close_old_connections
+
+from runs.conf import conf
+from runs.definition import registry
+from runs.engine import identity
+from runs.engine.executor import execute
+from runs.engine.lease_keeper import LeaseKeeper
+from runs.ledger import assignments, workers
+from runs.queries import resume
+from runs.rules.plan import BrokenWorkflow, plan_of
+
+log = logging.getLogger(__name__)
+
+
+class Worker:
+    """This process as a worker: its incarnation and its lease."""
+
+    def __init__(self, *, on_lost: Callable[[], None]) -> None:
+        self.id = UUID(int=uuid6.uuid7().int)
+        self.keeper = LeaseKeeper(self.id, on_lost=on_lost)
+        self.plans = known_plans()
+
+    def enlist(self) -> None:
+        workers.enlist(
+            self.id, identity.of_this_process(), cluster_pid=os.getppid(), release=conf().release
+        )
+        workers.note_backend(self.id, backend_pid=workers.backend_pid())
+        self.keeper.start()
+
+    def retire(self, *, because: str) -> None:
+        self.keeper.stop()
+        workers.retire(self.id, because=because)
+
+    def drain_placed(self, *, until: float, stop: Callable[[], bool]) -> bool:
+        """Work on placed assignments until none is left; False when stopped before that."""
+
+        def boundary() -> str:
+            if stop():
+                return "the worker is shutting down"
+            if time.monotonic() > until and resume.other_work_waits():
+                return "others are waiting too"
+            return ""
+
+        while not stop() and time.monotonic() < until:
+            claimed = assignments.claim(worker_id=self.id, plans=self.plans)
+            if claimed is None:
+                return True
+            execute(claimed, keeper=self.keeper, stop_at_boundary=boundary)
+        return False
+
+
+def known_plans() -> list[str]:
+    """Hashes of the plans that this process's code can execute (I9)."""
+    hashes = []
+    for cls in registry.all_workflows():
+        try:
+            hashes.append(plan_of(cls).hash)
+        except BrokenWorkflow as broken:
+            log.error("workflow.broken", extra={"error": str(broken)})
+    return hashes
+
+
+_this: Worker | None = None
+_this_pid = 0
+
+
+def enlist() -> Worker | None:
+    """Make this process a worker, once; never raises, since a pool worker must not die of it."""
+    global _this, _this_pid  # noqa: PLW0603 - one process is one worker
+    if _this is not None and _this_pid == os.getpid() and not _this.keeper.lost:
+        return _this
+    try:
+        close_old_connections()
+        worker = Worker(on_lost=_end_at_once)
+        worker.enlist()
+    except Error as error:
+        log.warning("worker.not_enlisted", extra={"error": str(error)})
+        return None
+    _this, _this_pid = worker, os.getpid()
+    return worker
+
+
+def delist() -> None:
+    """This worker ends by itself."""
+    if _this is not None and _this_pid == os.getpid():
+        try:
+            _this.retire(because="ended")
+        except Error as error:
+            log.warning("worker.not_retired", extra={"error": str(error)})
+
+
+def work(*, stop: Callable[[], bool]) -> bool:
+    """What a doorbell runs; False when placed work may be left."""
+    worker = enlist()
+    if worker is None:
+        return True
+    try:
+        until = time.monotonic() + conf().slice.total_seconds()
+        return worker.drain_placed(until=until, stop=stop)
+    except Error as error:
+        # Nothing is lost: what was not committed is done again by whoever claims the run.
+        log.warning("worker.database_away", extra={"error": str(error)})
+        return True
+
+
+def _end_at_once() -> None:
+    """Declared lost: whatever this process would still write or send is unwanted (R27)."""
+    os.kill(os.getpid(), 9)
+

@@ -1,0 +1,1 @@
+"""Every write of what runs stores: one function, one transaction, one true sentence."""

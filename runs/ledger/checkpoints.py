@@ -1,0 +1,27 @@
+"""The commit of a step or of a page of it: all that it completes, in one transaction."""
+
+from django.db import connection, transaction
+
+from runs.ledger import buffers, postgresql, sqlite, transitions
+from runs.queries.clock import db_now
+from runs.rules.claims import Advance, Advanced
+from runs.rules.fence import Fence
+from runs.rules.written import StepPlace, Written
+
+
+def advance(fence: Fence, change: Advance, *, place: StepPlace, written: Written) -> Advanced:
+    """Finish a step, or a page of it, and start the next one, in one commit (I1, I8, I12).
+
+    With nothing in the buffer this is one statement on PostgreSQL. Raises FenceLost.
+    """
+    backend = sqlite if connection.vendor == "sqlite" else postgresql
+    if not written:
+        return backend.advance(fence, change)
+    with transaction.atomic():
+        # The guard comes after everything the author's code did in this transaction (R19).
+        run = transitions.hold(fence)
+        buffers.store(fence, place, written, now=db_now())
+        buffers.accept_calls(fence, written, checkpoint=run.checkpoint + 1)
+        advanced = backend.advance(fence, change)
+    written.clear()
+    return advanced

@@ -1,0 +1,167 @@
+"""The idempotency ledger: what is about to leave, what came back, what nobody knows."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from runs.ledger import buffers, transitions
+from runs.models import Call, Run
+from runs.queries.clock import db_now
+from runs.rules import canonical
+from runs.rules.calls import CallDraft, CallRecord, record_of
+from runs.rules.chain import Draft
+from runs.rules.fence import Fence, FenceLost
+from runs.rules.states import CallState, call_sources_of
+from runs.rules.written import StepPlace, Written
+
+
+def intend(fence: Fence, draft: CallDraft, *, place: StepPlace, written: Written) -> CallRecord:
+    """Name the key, the request and the step before anything leaves the house (I4).
+
+    The same commit keeps every judgement made so far in the attempt (R2).
+    """
+    with transaction.atomic():
+        run, now = transitions.hold(fence), db_now()
+        buffers.store_judgements(fence, place, written, now=now)
+        call = Call.objects.create(
+            key=draft.key,
+            run=run,
+            step=place.key,
+            scope=place.scope,
+            generation=place.generation,
+            effect=draft.effect,
+            resource=draft.resource,
+            request=draft.request,
+            request_digest=draft.request_digest,
+            irreversible=draft.irreversible,
+            authority=draft.authority,
+            attempt=place.attempt,
+            fence=fence.number,
+            intended_at=now,
+            sent_at=now,
+        )
+        _note(run, fence, call, "call.intended", now=now, authority=draft.authority)
+    written.judgements.clear()
+    return record_of(call)
+
+
+def send_again(fence: Fence, call: CallRecord, *, allowed_by: str) -> CallRecord:
+    """Book that a call whose result is unknown, or which never left, is sent once more (I6)."""
+    with transaction.atomic():
+        run, now = transitions.hold(fence), db_now()
+        stored = _change(
+            fence,
+            call,
+            to=CallState.SENT,
+            also_from=(CallState.SENT,),
+            unsent=False,
+            sends=F("sends") + 1,
+            sent_at=now,
+        )
+        _note(run, fence, stored, "call.sent_again", now=now, allowed_by=allowed_by)
+    return record_of(stored)
+
+
+def confirm(
+    fence: Fence, call: CallRecord, *, answer: dict[str, Any], receiver_id: str, source: str
+) -> CallRecord:
+    """The receiver has done it: keep its answer, the answer's digest and its own id."""
+    text = canonical.dumps(answer)
+    return _settle(
+        fence,
+        call,
+        to=CallState.CONFIRMED,
+        answer=text,
+        answer_digest=canonical.digest(text),
+        receiver_id=receiver_id[:500],
+        source=source[:300],
+        error="",
+    )
+
+
+def refuse(
+    fence: Fence, call: CallRecord, *, reason: str, answer: dict[str, Any] | None
+) -> CallRecord:
+    """The receiver said no for certain; kept, and not sent again in this run (I5)."""
+    text = canonical.dumps(answer) if answer is not None else None
+    return _settle(
+        fence,
+        call,
+        to=CallState.REFUSED,
+        answer=text,
+        answer_digest=canonical.digest(text) if text is not None else "",
+        error=reason,
+        source="receiver",
+    )
+
+
+def keep_unsent(fence: Fence, call: CallRecord, *, reason: str) -> CallRecord:
+    """Nothing left the house; the same key goes out at the next attempt (R7)."""
+    with transaction.atomic():
+        run, now = transitions.hold(fence), db_now()
+        moved = Call.objects.filter(
+            pk=call.id, state__in=[CallState.INTENDED.value, CallState.SENT.value]
+        ).update(unsent=True, error=reason, fence=fence.number)
+        if not moved:
+            raise FenceLost(fence)
+        stored = Call.objects.get(pk=call.id)
+        _note(run, fence, stored, "call.not_sent", now=now, reason=reason)
+    return record_of(stored)
+
+
+def doubt(fence: Fence, call: CallRecord, *, error: str) -> CallRecord:
+    """It left, and nobody knows whether it happened (I6)."""
+    with transaction.atomic():
+        run, now = transitions.hold(fence), db_now()
+        stored = _change(fence, call, to=CallState.AMBIGUOUS, also_from=(), error=error)
+        _note(run, fence, stored, "call.ambiguous", now=now, error=error)
+    return record_of(stored)
+
+
+def _settle(fence: Fence, call: CallRecord, *, to: CallState, **fields: Any) -> CallRecord:
+    with transaction.atomic():
+        run, now = transitions.hold(fence), db_now()
+        stored = _change(fence, call, to=to, also_from=(), settled_at=now, **fields)
+        _note(run, fence, stored, f"call.{to.value}", now=now)
+    return record_of(stored)
+
+
+def _change(
+    fence: Fence,
+    call: CallRecord,
+    *,
+    to: CallState,
+    also_from: tuple[CallState, ...],
+    **fields: Any,
+) -> Call:
+    sources = [state.value for state in (*call_sources_of(to), *also_from)]
+    moved = Call.objects.filter(pk=call.id, state__in=sources).update(
+        state=to.value, fence=fence.number, **fields
+    )
+    if not moved:
+        # The run is held, so only this fence writes its calls: the caller's view is out of date.
+        raise FenceLost(fence)
+    return Call.objects.get(pk=call.id)
+
+
+def _note(
+    run: Run, fence: Fence, call: Call, kind: str, *, now: datetime, **more: Any
+) -> None:
+    body = {
+        "key": call.key,
+        "effect": call.effect,
+        "resource": call.resource,
+        "request_digest": call.request_digest,
+        "state": call.state,
+        "sends": call.sends,
+        "receiver_id": call.receiver_id,
+        "answer_digest": call.answer_digest,
+        "source": call.source,
+        **more,
+    }
+    event = Draft(kind=kind, step=call.step, body=canonical.dumps(body))
+    transitions.note(
+        run, events=[event], now=now, actor=str(fence.worker_id), fence=fence.number
+    )

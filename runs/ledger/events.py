@@ -1,0 +1,91 @@
+"""Events from outside: taken in once, kept until used, never missed by a wait (R14)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from runs.ledger import transitions
+from runs.models import Event, Run, Wait
+from runs.queries.clock import db_now
+from runs.rules import canonical
+from runs.rules.chain import Draft
+from runs.rules.states import WaitKind, WaitState
+
+# A wait that opens and an event that arrives must not pass each other unseen.
+MEET = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+
+
+def meet(tenant_id: int, name: str, correlation_id: str) -> None:
+    """Hold the place where this event and its wait meet, until the transaction ends."""
+    # On SQLite the IMMEDIATE transaction already excludes everybody else.
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(MEET, [f"{tenant_id}|{name}|{correlation_id}"])
+
+
+def keep(
+    *,
+    tenant_id: int,
+    name: str,
+    correlation_id: str,
+    message_id: str,
+    payload: Mapping[str, Any],
+    source: str,
+) -> Event | None:
+    """Store an event; None when its message id was there already."""
+    text = canonical.dumps(dict(payload))
+    event, new = Event.objects.get_or_create(
+        tenant_id=tenant_id,
+        name=name,
+        message_id=message_id,
+        defaults={
+            "correlation_id": correlation_id,
+            "payload": text,
+            "payload_digest": canonical.digest(text),
+            "source": source,
+            "received_at": db_now(),
+        },
+    )
+    return event if new else None
+
+
+def kept_for(run: Run, wait: Wait) -> Event | None:
+    """The oldest unused event that this wait would take."""
+    if wait.kind != WaitKind.EVENT:
+        return None
+    return (
+        Event.objects.select_for_update(no_key=True)
+        .filter(
+            tenant_id=run.tenant_id,
+            name=wait.event_name,
+            correlation_id=wait.correlation_id,
+            used_by=None,
+        )
+        .order_by("id")
+        .first()
+    )
+
+
+def waiting_for(event: Event) -> list[int]:
+    """The open waits that this event would wake, the oldest first."""
+    return list(
+        Wait.objects.filter(
+            run__tenant_id=event.tenant_id,
+            kind=WaitKind.EVENT.value,
+            state=WaitState.OPEN.value,
+            event_name=event.name,
+            correlation_id=event.correlation_id,
+        )
+        .order_by("opened_at", "id")
+        .values_list("pk", flat=True)
+    )
+
+
+def mark_used(run: Run, wait: Wait, event: Event, *, now: datetime, fence: int) -> None:
+    """The event belongs to this wait for ever."""
+    Event.objects.filter(pk=event.pk, used_by=None).update(used_by=wait, used_at=now)
+    body = {"event": event.name, "message_id": event.message_id, "wait": wait.name}
+    used = Draft(kind="event.used", step=wait.step, body=canonical.dumps(body))
+    transitions.note(run, events=[used], now=now, actor=event.source or "event", fence=fence)

@@ -1,0 +1,319 @@
+"""The beginning and the end of a run: start, hand back, fail, cancel."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from runs.definition import gates, registry
+from runs.definition.workflow import Workflow
+from runs.ledger import assignments, audit, plans, transitions
+from runs.models import Run, Step, Tenant, Wait
+from runs.models.run import new_run_id
+from runs.queries.audit_line import audit_line
+from runs.queries.clock import db_now
+from runs.queries.visibility import visible_runs
+from runs.rules import canonical, inputs
+from runs.rules.chain import Draft
+from runs.rules.fence import Fence
+from runs.rules.plan import Plan, plan_of
+from runs.rules.policy import Actor, Verb, may_see_tenant, require
+from runs.rules.states import FINAL, AssignmentState, RunState, StepState, WaitState
+
+DEFAULT_TENANT = "default"
+
+
+class StartKeyTaken(Exception):
+    """This start key already names a run with another input; choose another key."""
+
+
+class NoSuchTenant(Exception):
+    """There is no such tenant, or this actor does not belong to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """`created` is False when the start key answered with the run it had started before."""
+
+    id: UUID
+    reference: str
+    state: str
+    created: bool
+
+
+def start(
+    actor: Actor,
+    *,
+    workflow: str,
+    data: Mapping[str, Any],
+    reference: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    start_key: str | None = None,
+    version: int | None = None,
+    tenant: str = DEFAULT_TENANT,
+) -> Started:
+    """Start a run and put it on the list of work.
+
+    Raises UnknownWorkflow, InputRefused, PlanChanged, StartKeyTaken, NoSuchTenant, NotAllowed.
+    """
+    require(actor, Verb.OPERATE)
+    cls = registry.latest(workflow) if version is None else registry.get(workflow, version)
+    text = canonical.dumps(inputs.validated(cls, dict(data)))
+    with transaction.atomic():
+        owner = _tenant(actor, tenant)
+        if start_key and (known := _started_before(owner, cls, start_key, text)):
+            return known
+        return _insert(
+            actor,
+            cls,
+            owner,
+            text,
+            reference=reference,
+            labels=dict(labels or {}),
+            start_key=start_key or None,
+        )
+
+
+def _insert(
+    actor: Actor,
+    cls: type[Workflow],
+    owner: Tenant,
+    text: str,
+    *,
+    reference: str | None,
+    labels: dict[str, str],
+    start_key: str | None,
+) -> Started:
+    now, plan = db_now(), plan_of(cls)
+    first = plan.steps[0]
+    run_id = new_run_id()
+    run = Run(
+        id=run_id,
+        tenant=owner,
+        workflow=plan.name,
+        version=plan.version,
+        plan_id=plans.keep(plan, now=now),
+        reference=(reference or str(run_id)[-12:])[:200],
+        labels=labels,
+        start_key=start_key,
+        input=text,
+        input_digest=canonical.digest(text),
+        started_by=actor.name,
+        step=first.key,
+        steps_total=len(plan.steps),
+        created_at=now,
+        updated_at=now,
+    )
+    _save_with_events(run, _first_events(run, plan), actor=actor, now=now)
+    Step.objects.create(run=run, key=first.key, scope=first.scope, ordinal=first.ordinal, fence=0)
+    assignments.place(run, reason="start", now=now)
+    return Started(id=run.pk, reference=run.reference, state=run.state, created=True)
+
+
+def _first_events(run: Run, plan: Plan) -> list[Draft]:
+    body = {
+        "workflow": run.workflow,
+        "version": run.version,
+        "plan_hash": plan.hash,
+        "input_digest": run.input_digest,
+        "reference": run.reference,
+        "start_key": run.start_key,
+    }
+    return [Draft(kind="run.started", body=canonical.dumps(body))]
+
+
+def _save_with_events(run: Run, drafts: list[Draft], *, actor: Actor, now: datetime) -> None:
+    """Insert the run with its chain already at the first event: one statement less per start."""
+    events = audit.linked(run, drafts, now=now, fence=0, actor=actor.name)
+    run.save(force_insert=True)
+    audit.insert(events)
+
+
+def _tenant(actor: Actor, slug: str) -> Tenant:
+    owner = Tenant.objects.filter(slug=slug).first()
+    if owner is None or not may_see_tenant(actor, owner.pk):
+        raise NoSuchTenant(f"There is no tenant {slug!r} that {actor.name} may start runs for.")
+    return owner
+
+
+def _started_before(
+    owner: Tenant, cls: type[Workflow], start_key: str, text: str
+) -> Started | None:
+    # The tenant's row first: two starts under one key come one after the other, not to an error.
+    Tenant.objects.select_for_update(no_key=True).get(pk=owner.pk)
+    run = Run.objects.filter(tenant=owner, workflow=cls.name, start_key=start_key).first()
+    if run is None:
+        return None
+    if run.input_digest != canonical.digest(text):
+        raise StartKeyTaken(
+            f"Start key {start_key!r} already started run {run.pk} with another input "
+            f"(its input was {_short(run.input)}, this one is {_short(text)}). "
+            "Use another key for another input."
+        )
+    return Started(id=run.pk, reference=run.reference, state=run.state, created=False)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:200]}… ({len(text)} characters)"
+
+
+def hand_back(fence: Fence, *, because: str) -> None:
+    """Give a run back between two steps, for the next free worker: nothing is lost."""
+    with transaction.atomic():
+        run, now = transitions.hold(fence), db_now()
+        assignments.close(
+            run.pk, to=AssignmentState.RELEASED, outcome=because, now=now
+        )
+        Step.objects.filter(run=run, key=run.step, superseded=False, state="running").update(
+            # Its body was not entered, so the next claim counts as this attempt.
+            state=StepState.PENDING.value,
+            attempt=F("attempt") - 1,
+            fence=fence.number,
+        )
+        event = Draft(kind="run.handed_back", body=canonical.dumps({"because": because}))
+        transitions.move(
+            run,
+            to=RunState.QUEUED,
+            events=[event],
+            now=now,
+            actor=str(fence.worker_id),
+            fence=fence.number,
+        )
+        assignments.place(run, reason=because, now=now)
+
+
+def fail(fence: Fence, *, reason: str, error_class: str) -> None:
+    """The run stops with its reason; it stays open to resume, replay and restart."""
+    with transaction.atomic():
+        run, now = transitions.hold(fence), db_now()
+        Step.objects.filter(run=run, key=run.step, superseded=False).exclude(
+            state=StepState.SUCCEEDED.value
+        ).update(
+            state=StepState.FAILED.value,
+            error_class=error_class,
+            error=reason,
+            ended_at=now,
+            fence=fence.number,
+        )
+        body = canonical.dumps({"reason": reason, "error_class": error_class})
+        assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="failed", now=now)
+        transitions.move(
+            run,
+            to=RunState.FAILED,
+            events=[
+                Draft(kind="step.failed", step=run.step, body=body),
+                Draft(kind="run.failed", step=run.step, body=body),
+                line(run, state=RunState.FAILED, reason=reason, in_flight=run.step),
+            ],
+            now=now,
+            actor=str(fence.worker_id),
+            fence=fence.number,
+            reason=reason,
+        )
+
+
+def stop_as_requested(fence: Fence) -> None:
+    """The fence's holder makes the move that was requested while it worked (R17)."""
+    with transaction.atomic():
+        run, now = transitions.hold(fence), db_now()
+        assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="stopped", now=now)
+        if run.cancel_requested:
+            end_cancelled(
+                run, because=run.reason, actor=str(fence.worker_id), now=now, fence=fence.number
+            )
+            return
+        transitions.move(
+            run,
+            to=RunState.PAUSED,
+            events=[
+                Draft(kind="run.paused", step=run.step),
+                line(run, state=RunState.PAUSED, reason=run.reason, in_flight=run.step),
+            ],
+            now=now,
+            actor=str(fence.worker_id),
+            fence=fence.number,
+        )
+
+
+def cancel(actor: Actor, run_id: UUID, *, because: str) -> str:
+    """Cancel a run, at once or, while a worker holds it, at its next checkpoint (R17).
+
+    Returns the state the run is in now. Raises MoveRefused when it is already final.
+    """
+    require(actor, Verb.OPERATE)
+    if not visible_runs(actor).filter(pk=run_id).exists():
+        raise transitions.NoSuchRun(f"There is no run {run_id}.")
+    with transaction.atomic():
+        run, now = transitions.lock(run_id), db_now()
+        if RunState(run.state) in FINAL:
+            raise transitions.MoveRefused(run.pk, state=run.state, to=RunState.CANCELLED)
+        if run.state == RunState.RUNNING:
+            event = Draft(kind="run.cancel_requested", body=canonical.dumps({"because": because}))
+            transitions.note(
+                run,
+                events=[event],
+                now=now,
+                actor=actor.name,
+                cancel_requested=True,
+                reason=because,
+            )
+            return run.state
+        assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="cancelled", now=now)
+        end_cancelled(run, because=because, actor=actor.name, now=now)
+        return RunState.CANCELLED
+
+
+def end_cancelled(
+    run: Run, *, because: str, actor: str, now: datetime, fence: int = 0
+) -> None:
+    """Close a locked run that nobody holds any more: its waits, its decisions, itself."""
+    withdrawn = Wait.objects.filter(run=run, state=WaitState.OPEN.value).update(
+        state=WaitState.WITHDRAWN.value, closed_at=now, closed_by=actor, fence=run.fence
+    )
+    if withdrawn:
+        for kind in gates.registered():
+            gates.gate_for(kind).withdraw(run.pk, because)
+    Step.objects.filter(run=run, superseded=False).exclude(
+        state__in=[StepState.SUCCEEDED.value, StepState.FAILED.value]
+    ).update(state=StepState.SKIPPED.value, ended_at=now, fence=run.fence)
+    body = canonical.dumps({"because": because})
+    transitions.move(
+        run,
+        to=RunState.CANCELLED,
+        events=[
+            Draft(kind="run.cancelled", step=run.step, body=body),
+            line(run, state=RunState.CANCELLED, reason=because, in_flight=run.step),
+        ],
+        now=now,
+        actor=actor,
+        fence=fence,
+        reason=because,
+    )
+
+
+def end_failed(run: Run, *, because: str, actor: str, now: datetime) -> None:
+    """A locked run that nobody holds fails with this reason, open to resume and restart."""
+    Step.objects.filter(run=run, key=run.step, superseded=False).update(
+        state=StepState.FAILED.value, error=because, ended_at=now, fence=run.fence
+    )
+    transitions.move(
+        run,
+        to=RunState.FAILED,
+        events=[
+            Draft(kind="run.failed", step=run.step, body=canonical.dumps({"reason": because})),
+            line(run, state=RunState.FAILED, reason=because, in_flight=run.step),
+        ],
+        now=now,
+        actor=actor,
+        reason=because,
+    )
+
+
+def line(run: Run, *, state: RunState, reason: str, in_flight: str = "") -> Draft:
+    """The audit line as an event."""
+    body = audit_line(run, state=state.value, reason=reason, in_flight=in_flight)
+    return Draft(kind="audit.line", body=canonical.dumps(body))

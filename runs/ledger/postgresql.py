@@ -1,0 +1,79 @@
+"""The two hot commits on PostgreSQL, each one call of one function: one round trip, one commit.
+
+The functions are made again after every migration, like the guards (R20).
+"""
+
+from pathlib import Path
+from uuid import UUID
+
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from runs.conf import CHECKPOINT_SCHEMA, conf
+from runs.rules.chain import new_salt
+from runs.rules.claims import Advance, Advanced, Claimed, claimed_from
+from runs.rules.fence import Fence, FenceLost
+
+FUNCTIONS = Path(__file__).with_name("postgresql.sql")
+CLAIM = "SELECT * FROM runs_claim(%s, %s, %s, %s, %s)"
+ADVANCE = """SELECT * FROM runs_advance(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
+    %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+
+
+def install(database: BaseDatabaseWrapper) -> None:
+    """Make both functions again, in their present form."""
+    with database.cursor() as cursor:
+        cursor.execute(FUNCTIONS.read_text())
+
+
+def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
+    """See `ledger.assignments.claim`."""
+    with connection.cursor() as cursor:
+        salts = [new_salt(), new_salt()]
+        cursor.execute(
+            CLAIM, [worker_id, str(worker_id), plans, salts, conf().clock_offset]
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    return claimed_from(row, worker_id=worker_id, number=row[4], attempt=row[21])
+
+
+def advance(fence: Fence, change: Advance) -> Advanced:
+    """See `ledger.checkpoints.advance`."""
+    coming = change.next_step
+    with connection.cursor() as cursor:
+        cursor.execute(
+            ADVANCE,
+            [
+                fence.run_id,
+                fence.number,
+                fence.worker_id,
+                fence.assignment_id,
+                str(fence.worker_id),
+                change.step,
+                change.generation,
+                change.finished,
+                change.facts,
+                change.facts_digest,
+                change.cursor_ordinal,
+                change.cursor_token,
+                change.keys_count,
+                change.keys_digest,
+                change.plan_hash,
+                change.version,
+                CHECKPOINT_SCHEMA,
+                [coming.key, coming.scope] if coming else None,
+                coming.ordinal if coming else None,
+                change.outcome if change.ends_run else None,
+                [draft.kind for draft in change.events],
+                [draft.step for draft in change.events],
+                [draft.body for draft in change.events],
+                [new_salt() for _ in change.events],
+                conf().clock_offset,
+            ],
+        )
+        row = cursor.fetchone()
+    if row is None:
+        raise FenceLost(fence)
+    return Advanced(checkpoint=row[0], cancel_requested=row[1], pause_requested=row[2])

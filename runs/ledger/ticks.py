@@ -1,0 +1,8 @@
+"""Write down that a duty of the clockwork has gone round."""
+
+from runs.models import Tick
+from runs.queries.clock import db_now
+
+
+def note(duty: str, *, holder: str) -> None:
+    Tick.objects.update_or_create(duty=duty, defaults={"holder": holder, "at": db_now()})

@@ -1,0 +1,343 @@
+"""Parking a run and waking it: open, answer, expire."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from django.db import transaction
+
+from runs.conf import CHECKPOINT_SCHEMA
+from runs.definition import gates
+from runs.ledger import assignments, buffers, events, lifecycle, transitions
+from runs.models import Checkpoint, Event, Run, Step, Wait
+from runs.queries.clock import db_now
+from runs.rules import canonical
+from runs.rules.chain import Draft
+from runs.rules.fence import Fence
+from runs.rules.states import AssignmentState, RunState, StepState, WaitKind, WaitState
+from runs.rules.written import StepPlace, WaitDraft, Written
+
+Then = Literal["resume", "cancel", "fail"]
+
+
+class WaitClosed(Exception):
+    """This wait has been answered, has expired or was withdrawn; look who was first."""
+
+    def __init__(self, wait: Wait) -> None:
+        when = f"{wait.closed_at:%Y-%m-%d %H:%M:%S} UTC" if wait.closed_at else "just now"
+        super().__init__(f"Already {wait.state} by {wait.closed_by or 'the clock'} at {when}.")
+        self.wait = wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An attempt that ended in an error, which the wait that follows it keeps."""
+
+    error_class: str
+    error: str
+    counts: bool
+    resets: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parked:
+    """Whether the run is parked, or goes on at once because the answer was there already."""
+
+    wait_id: int
+    answer: str | None
+
+
+def park(
+    fence: Fence,
+    *,
+    place: StepPlace,
+    wait: WaitDraft,
+    written: Written,
+    failure: Failure | None = None,
+) -> Parked:
+    """Open a wait and let the worker go, in one commit with all that was written so far.
+
+    When an event has come before its wait, the wait is closed with it and the run stays.
+    """
+    with transaction.atomic():
+        if wait.kind == WaitKind.EVENT:
+            events.meet(fence.tenant_id, wait.event_name, wait.correlation_id)
+        run, now = transitions.hold(fence), db_now()
+        if failure is None:
+            buffers.store(fence, place, written, now=now)
+        else:
+            buffers.store_judgements(fence, place, written, now=now)
+            buffers.store_lines(fence, place, written, now=now)
+        opened = _open(run, place, wait, now=now)
+        event = events.kept_for(run, opened)
+        if event is not None:
+            _use_event(run, opened, event, now=now, fence=fence.number)
+            parked = Parked(wait_id=opened.pk, answer=opened.answer)
+        else:
+            _park_run(run, fence, place, opened, failure, now=now)
+            parked = Parked(wait_id=opened.pk, answer=None)
+    written.clear()
+    return parked
+
+
+def _open(run: Run, place: StepPlace, wait: WaitDraft, *, now: datetime) -> Wait:
+    due_at = wait.due_at
+    if wait.after_seconds is not None:
+        due_at = now + timedelta(seconds=wait.after_seconds)
+    return Wait.objects.create(
+        run=run,
+        step=place.key,
+        generation=place.generation,
+        name=wait.name,
+        kind=wait.kind,
+        fence=run.fence,
+        due_at=due_at,
+        on_due=wait.on_due,
+        event_name=wait.event_name,
+        correlation_id=wait.correlation_id,
+        subject=wait.asks,
+        opened_at=now,
+    )
+
+
+def _park_run(
+    run: Run,
+    fence: Fence,
+    place: StepPlace,
+    opened: Wait,
+    failure: Failure | None,
+    *,
+    now: datetime,
+) -> None:
+    step = Step.objects.get(run=run, key=place.key, generation=place.generation)
+    _park_step(step, fence, failure)
+    assignments.close(
+        run.pk, to=AssignmentState.RELEASED, outcome=f"waits: {opened.kind} {opened.name}"[:300], now=now
+    )
+    _checkpoint(run, step, opened, now=now)
+    gates.gate_for(opened.kind).open(opened_wait(run, opened))
+    transitions.move(
+        run,
+        to=RunState.WAITING,
+        events=_park_events(run, place, opened, failure),
+        now=now,
+        actor=str(fence.worker_id),
+        fence=fence.number,
+        checkpoint=run.checkpoint + 1,
+        reason="",
+    )
+
+
+def _park_step(step: Step, fence: Fence, failure: Failure | None) -> None:
+    step.state, step.fence = StepState.WAITING.value, fence.number
+    if failure is not None:
+        step.error_class, step.error = failure.error_class, failure.error
+        step.failures = 0 if failure.resets else step.failures + int(failure.counts)
+    step.save(update_fields=["state", "fence", "error_class", "error", "failures"])
+
+
+def _checkpoint(run: Run, step: Step, opened: Wait, *, now: datetime) -> None:
+    last = Checkpoint.objects.filter(run=run).order_by("-number").first()
+    Checkpoint.objects.create(
+        run=run,
+        number=run.checkpoint + 1,
+        step=step.key,
+        generation=step.generation,
+        finished=False,
+        cursor_ordinal=step.cursor_ordinal,
+        cursor_token=step.cursor_token,
+        plan_hash=run.plan_id,
+        version=run.version,
+        schema=CHECKPOINT_SCHEMA,
+        fence=run.fence,
+        keys_count=last.keys_count if last else 0,
+        keys_digest=last.keys_digest if last else "",
+        output_digest=last.output_digest if last else "",
+        awaiting=f"{opened.kind} {opened.name}"[:300],
+        at=now,
+    )
+
+
+def _park_events(
+    run: Run, place: StepPlace, opened: Wait, failure: Failure | None
+) -> list[Draft]:
+    drafts = []
+    if failure is not None:
+        body = {"error_class": failure.error_class, "error": failure.error, "counts": failure.counts}
+        drafts.append(
+            Draft(kind="step.attempt_failed", step=place.key, body=canonical.dumps(body))
+        )
+    body = {
+        "wait": opened.name,
+        "kind": opened.kind,
+        "due_at": opened.due_at.isoformat() if opened.due_at else None,
+        "on_due": opened.on_due,
+    }
+    drafts.append(Draft(kind="run.parked", step=place.key, body=canonical.dumps(body)))
+    if opened.kind == WaitKind.DECISION:
+        drafts.append(
+            lifecycle.line(
+                run,
+                state=RunState.WAITING,
+                reason=f"waits for a decision: {opened.name}",
+                in_flight=place.key,
+            )
+        )
+    return drafts
+
+
+def opened_wait(run: Run, wait: Wait) -> gates.OpenedWait:
+    """What a gate is told of a wait."""
+    return gates.OpenedWait(
+        wait_id=wait.pk,
+        kind=wait.kind,
+        name=wait.name,
+        run_id=run.pk,
+        tenant_id=run.tenant_id,
+        workflow=run.workflow,
+        step=wait.step,
+        generation=wait.generation,
+        asks=canonical.loads(wait.subject),
+        expires_at=wait.due_at,
+    )
+
+
+def answer(
+    wait_id: int, *, answer: Mapping[str, Any], by: str, then: Then = "resume", because: str = ""
+) -> None:
+    """Close an open wait with its one answer and move its run; the caller owns the transaction.
+
+    Raises WaitClosed when somebody or something was first (I13).
+    """
+    run, wait = _lock_wait(wait_id)
+    now = db_now()
+    _close(run, wait, to=WaitState.RESOLVED, answer=canonical.dumps(dict(answer)), by=by, now=now)
+    _follow(run, wait, then=then, because=because or f"answered by {by}", by=by, now=now)
+
+
+def expire(wait_id: int) -> bool:
+    """Let the clock close a wait that is over, in its declared way; False when it was late."""
+    with transaction.atomic():
+        try:
+            run, wait = _lock_wait(wait_id)
+        except WaitClosed:
+            return False
+        now = db_now()
+        if wait.due_at is None or wait.due_at > now or wait.on_due == "stay":
+            return False
+        resolved = wait.on_due == "resume"
+        _close(
+            run,
+            wait,
+            to=WaitState.RESOLVED if resolved else WaitState.EXPIRED,
+            answer=canonical.dumps({"due": True}) if resolved else None,
+            by="the clock",
+            now=now,
+        )
+        if not resolved:
+            gates.gate_for(wait.kind).expire(wait.pk)
+        then: Then = "resume" if resolved else ("cancel" if wait.on_due == "cancel" else "fail")
+        _follow(run, wait, then=then, because=_overdue(wait), by="the clock", now=now)
+    return True
+
+
+def _overdue(wait: Wait) -> str:
+    if wait.on_due == "resume":
+        return f"{wait.kind} {wait.name} is due"
+    return f"{wait.kind} {wait.name} expired without an answer"
+
+
+def _lock_wait(wait_id: int) -> tuple[Run, Wait]:
+    seen = Wait.objects.get(pk=wait_id)
+    # Run row first, then the wait: cancelling takes them in this order, the reverse deadlocks.
+    run = transitions.lock(seen.run_id)
+    wait = Wait.objects.select_for_update(no_key=True).get(pk=wait_id)
+    if wait.state != WaitState.OPEN:
+        raise WaitClosed(wait)
+    return run, wait
+
+
+def _close(
+    run: Run, wait: Wait, *, to: WaitState, answer: str | None, by: str, now: datetime
+) -> None:
+    moved = Wait.objects.filter(pk=wait.pk, state=WaitState.OPEN.value).update(
+        state=to.value,
+        answer=answer,
+        answer_digest=canonical.digest(answer) if answer is not None else "",
+        closed_by=by,
+        closed_at=now,
+        fence=run.fence,
+    )
+    if not moved:
+        raise WaitClosed(Wait.objects.get(pk=wait.pk))
+    wait.state, wait.answer, wait.closed_by, wait.closed_at = to.value, answer, by, now
+
+
+def _follow(run: Run, wait: Wait, *, then: Then, because: str, by: str, now: datetime) -> None:
+    body = canonical.dumps({"wait": wait.name, "kind": wait.kind, "state": wait.state, "by": by})
+    closed = Draft(kind="wait.closed", step=wait.step, body=body)
+    if then == "cancel":
+        transitions.note(run, events=[closed], now=now, actor=by)
+        lifecycle.end_cancelled(run, because=because, actor=by, now=now)
+        return
+    if then == "fail":
+        transitions.note(run, events=[closed], now=now, actor=by)
+        lifecycle.end_failed(run, because=because, actor=by, now=now)
+        return
+    transitions.move(run, to=RunState.QUEUED, events=[closed], now=now, actor=by, reason="")
+    assignments.place(run, reason=because[:300], now=now)
+
+
+def deliver_event(
+    *,
+    tenant_id: int,
+    name: str,
+    correlation_id: str,
+    message_id: str,
+    payload: Mapping[str, Any],
+    source: str,
+) -> Literal["used", "kept", "duplicate"]:
+    """Take an event in: wake the run that waits for it, or keep it until one does (R14)."""
+    with transaction.atomic():
+        events.meet(tenant_id, name, correlation_id)
+        event = events.keep(
+            tenant_id=tenant_id,
+            name=name,
+            correlation_id=correlation_id,
+            message_id=message_id,
+            payload=payload,
+            source=source,
+        )
+        if event is None:
+            return "duplicate"
+        if any(_wake_by_event(wait_id, event) for wait_id in events.waiting_for(event)):
+            return "used"
+    return "kept"
+
+
+def match_event(wait_id: int) -> bool:
+    """Give an open wait the event that was kept for it, if there is one; watch asks again."""
+    with transaction.atomic():
+        seen = Wait.objects.select_related("run").get(pk=wait_id)
+        events.meet(seen.run.tenant_id, seen.event_name, seen.correlation_id)
+        event = events.kept_for(seen.run, seen)
+        return event is not None and _wake_by_event(wait_id, event)
+
+
+def _wake_by_event(wait_id: int, event: Event) -> bool:
+    try:
+        run, wait = _lock_wait(wait_id)
+    except WaitClosed:
+        return False
+    now = db_now()
+    _use_event(run, wait, event, now=now, fence=0)
+    by = event.source or "event"
+    _follow(run, wait, then="resume", because=f"event {event.name} came", by=by, now=now)
+    return True
+
+
+def _use_event(run: Run, wait: Wait, event: Event, *, now: datetime, fence: int) -> None:
+    events.mark_used(run, wait, event, now=now, fence=fence)
+    by = event.source or "event"
+    _close(run, wait, to=WaitState.RESOLVED, answer=event.payload, by=by, now=now)

@@ -1,0 +1,96 @@
+"""Workers come, renew their lease, and go."""
+
+from uuid import UUID
+
+from django.db import connection
+
+from runs.conf import conf
+from runs.models import Worker
+from runs.queries.clock import db_now
+from runs.rules.identity import ProcessIdentity
+from runs.rules.states import WorkerState
+
+
+def enlist(worker_id: UUID, identity: ProcessIdentity, *, cluster_pid: int, release: str) -> None:
+    """A new incarnation of a worker, with its first lease."""
+    now = db_now()
+    Worker.objects.create(
+        id=worker_id,
+        host=identity.host,
+        boot_id=identity.boot_id,
+        pid_namespace=identity.pid_namespace,
+        pid=identity.pid,
+        pid_started=identity.started,
+        cluster_pid=cluster_pid,
+        release=release,
+        started_at=now,
+        renewed_at=now,
+        lease_until=now + conf().lease,
+    )
+
+
+def renew(worker_id: UUID, *, memory_kb: int) -> bool:
+    """Prolong the lease of everything this worker holds; False when it was declared lost."""
+    now = db_now()
+    until = now + conf().lease
+    return bool(
+        Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value).update(
+            renewed_at=now, lease_until=until, memory_kb=memory_kb
+        )
+    )
+
+
+def note_backend(worker_id: UUID, *, backend_pid: int | None) -> None:
+    """Which server process serves this worker's steps: takeover ends it first (R19)."""
+    Worker.objects.filter(pk=worker_id).update(backend_pid=backend_pid)
+
+
+def backend_pid() -> int | None:
+    """The server process behind this connection, where there is one."""
+    if connection.vendor != "postgresql":
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        pid: int = cursor.fetchone()[0]
+    return pid
+
+
+def retire(worker_id: UUID, *, because: str) -> None:
+    """A worker that ends by itself, holding nothing."""
+    now = db_now()
+    Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value).update(
+        state=WorkerState.ENDED.value, ended_at=now, lease_until=now, end_reason=because
+    )
+
+
+def declare_lost(worker_id: UUID, *, because: str, only_if_expired: bool) -> bool:
+    """Say that a worker is gone, once; False when it renewed or somebody else said so (R21)."""
+    now = db_now()
+    rows = Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value)
+    if only_if_expired:
+        rows = rows.filter(lease_until__lt=now)
+    return bool(
+        rows.update(
+            state=WorkerState.LOST.value, ended_at=now, lease_until=now, end_reason=because[:300]
+        )
+    )
+
+
+def prove_dead(worker_id: UUID) -> None:
+    """Nothing that this worker was sending can still be sent (R1)."""
+    Worker.objects.filter(pk=worker_id).update(proven_dead=True)
+
+
+def drain(worker_id: UUID) -> bool:
+    """Let a worker finish what it holds and take nothing more."""
+    return bool(
+        Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value).update(draining=True)
+    )
+
+
+def extend_leases() -> int:
+    """After an outage nobody is dead yet: every lease gets one full period (R25)."""
+    until = db_now() + conf().lease
+    return Worker.objects.filter(state=WorkerState.LIVE.value, lease_until__lt=until).update(
+        lease_until=until
+    )

@@ -1,0 +1,40 @@
+"""What is stored: one noun a file, constraints named as sentences, no behaviour."""
+
+from runs.models.artifact import Artifact
+from runs.models.assignment import Assignment
+from runs.models.audit import AuditEvent
+from runs.models.call import Call
+from runs.models.checkpoint import Checkpoint
+from runs.models.event import Event
+from runs.models.judgement import Judgement
+from runs.models.log_line import LogLine
+from runs.models.outbox import Message
+from runs.models.plan import Plan
+from runs.models.planned_call import PlannedCall
+from runs.models.run import Run
+from runs.models.step import Step
+from runs.models.tenant import Membership, Tenant
+from runs.models.tick import Tick
+from runs.models.wait import Wait
+from runs.models.worker import Worker
+
+__all__ = [
+    "Artifact",
+    "Assignment",
+    "AuditEvent",
+    "Call",
+    "Checkpoint",
+    "Event",
+    "Judgement",
+    "LogLine",
+    "Membership",
+    "Message",
+    "Plan",
+    "PlannedCall",
+    "Run",
+    "Step",
+    "Tenant",
+    "Tick",
+    "Wait",
+    "Worker",
+]

@@ -1,0 +1,36 @@
+"""A milepost: an immutable, numbered snapshot of how far a run has come."""
+
+from django.db import models
+
+from runs.models.run import Run
+
+
+class Checkpoint(models.Model):
+    """Digests and counts only, never copies of facts or key lists (R39)."""
+
+    run = models.ForeignKey(
+        Run, on_delete=models.PROTECT, related_name="checkpoints", db_index=False
+    )
+    number = models.PositiveIntegerField()
+    step = models.CharField(max_length=200)
+    generation = models.PositiveIntegerField(default=1)
+    finished = models.BooleanField()
+    cursor_ordinal = models.BigIntegerField(default=0)
+    cursor_token = models.TextField(default="", blank=True)
+    plan_hash = models.CharField(max_length=64)
+    version = models.PositiveIntegerField()
+    schema = models.PositiveSmallIntegerField()
+    fence = models.BigIntegerField()
+    keys_count = models.PositiveIntegerField(default=0)
+    keys_digest = models.CharField(max_length=64, default="", blank=True)
+    awaiting = models.CharField(max_length=300, default="", blank=True)
+    output_digest = models.CharField(max_length=64, default="", blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="one_checkpoint_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id} #{self.number}"

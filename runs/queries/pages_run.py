@@ -1,0 +1,126 @@
+"""A run's page: how it stands, how it got there, and its timeline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from uuid import UUID
+
+from runs.models import Assignment, Run, Step, Wait
+from runs.queries.pages_attempts import attempts_of
+from runs.queries.pages_timeline import Material, Timeline, timeline_of
+from runs.queries.pages_why import Standing, Why, why
+from runs.queries.plans import plan_by_hash
+from runs.queries.visibility import visible_runs
+from runs.rules.plan import Plan
+from runs.rules.policy import Actor
+from runs.rules.states import FINAL, AssignmentState, RunState, WaitState
+
+MOST_ASSIGNMENTS = 200
+MOST_WENT_ON = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WentOn:
+    """Why the run went on after it had stopped: one line each time."""
+
+    at: datetime
+    reason: str
+    step: str
+    worker: str
+    fence: int | None
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPage:
+    run: Run
+    plan: Plan
+    why: Why
+    wait: Wait | None
+    step: Step | None
+    worker: str
+    went_on: Sequence[WentOn]
+    timeline: Timeline
+
+    @property
+    def waits_for(self) -> str:
+        return self.wait.kind if self.wait else ""
+
+    @property
+    def decision(self) -> Wait | None:
+        return self.wait if self.wait and self.wait.kind == "decision" else None
+
+
+def visible_run(actor: Actor, run_id: UUID) -> Run | None:
+    return visible_runs(actor).filter(pk=run_id).first()
+
+
+def version_of(run: Run, *, now: datetime) -> str:
+    """`seq` counts every recorded fact; a running run is looked at again every four seconds."""
+    return f"{run.seq}" + (f"-{int(now.timestamp()) // 4}" if run.state == RunState.RUNNING else "")
+
+
+def speed_of(run: Run) -> str:
+    """How often an open page asks again; a final run never changes, so never."""
+    if RunState(run.state) in FINAL:
+        return ""
+    return "fast" if run.state in (RunState.RUNNING, RunState.QUEUED) else "idle"
+
+
+def run_page(run: Run, *, now: datetime) -> RunPage:
+    """Everything above the tabs, in four queries."""
+    steps = list(Step.objects.filter(run=run).order_by("ordinal", "generation"))
+    waits = list(Wait.objects.filter(run=run).order_by("opened_at"))
+    assignments = _assignments(run)
+    standing = _standing(run, steps, waits, assignments)
+    material = Material(
+        plan=plan_by_hash(run.plan_id),
+        steps=steps,
+        attempts=attempts_of(run, assignments=assignments),
+        waits=waits,
+        assignments=assignments,
+        now=now,
+    )
+    return RunPage(
+        run=run,
+        plan=material.plan,
+        why=why(standing),
+        wait=standing.wait,
+        step=standing.step,
+        worker=_worker(standing.assignment) if run.state == RunState.RUNNING else "",
+        went_on=[_went_on(one, before) for before, one in pairwise(assignments)][-MOST_WENT_ON:],
+        timeline=timeline_of(material),
+    )
+
+
+def _assignments(run: Run) -> list[Assignment]:
+    newest = Assignment.objects.filter(run=run).select_related("worker").order_by("-pk")
+    return list(reversed(newest[:MOST_ASSIGNMENTS]))
+
+
+def _standing(
+    run: Run, steps: Sequence[Step], waits: Sequence[Wait], assignments: Sequence[Assignment]
+) -> Standing:
+    return Standing(
+        run=run,
+        step=next((s for s in steps if s.key == run.step and not s.superseded), None),
+        wait=next((wait for wait in waits if wait.state == WaitState.OPEN), None),
+        assignment=assignments[-1] if assignments else None,
+    )
+
+
+def _went_on(one: Assignment, before: Assignment) -> WentOn:
+    return WentOn(
+        at=one.placed_at,
+        reason=one.reason,
+        step=one.from_step,
+        worker=_worker(one),
+        fence=one.fence,
+        lost=before.state == AssignmentState.LOST,
+    )
+
+
+def _worker(assignment: Assignment | None) -> str:
+    worker = assignment.worker if assignment else None
+    return f"{worker.host}/{worker.pid}" if worker else ""

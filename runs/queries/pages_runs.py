@@ -1,0 +1,144 @@
+"""A page of the list of runs: each with where it is, why, and how often it was tried."""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from runs.models import Assignment, Call, Run, Step, Wait
+from runs.queries.keyset import Position, Slice, count_up_to, slice_of
+from runs.queries.pages_why import Standing, Why, why
+from runs.queries.plans import plan_by_hash
+from runs.queries.visibility import visible_runs
+from runs.rules.policy import Actor
+from runs.rules.states import OPEN, AssignmentState, RunState, WaitState
+
+PAGE = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which runs a reader wants to see; empty means all of that kind."""
+
+    state: str = ""
+    workflow: str = ""
+    waits_for: str = ""
+    within: timedelta | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the list, finished: the template only places it."""
+
+    run: Run
+    why: Why
+    waits_for: str
+    attempts: str
+    duration: timedelta | None
+
+
+def wanted_runs(actor: Actor, wanted: Wanted, *, now: datetime) -> QuerySet[Run]:
+    runs = visible_runs(actor)
+    if wanted.state == "open":
+        runs = runs.filter(state__in=sorted(state.value for state in OPEN))
+    elif wanted.state:
+        runs = runs.filter(state=wanted.state)
+    if wanted.workflow:
+        runs = runs.filter(workflow=wanted.workflow)
+    if wanted.waits_for:
+        runs = runs.filter(waits__state=WaitState.OPEN.value, waits__kind=wanted.waits_for)
+    if wanted.within:
+        runs = runs.filter(created_at__gte=now - wanted.within)
+    return runs.filter(_named(wanted.text)) if wanted.text else runs
+
+
+def _named(text: str) -> Q:
+    named = Q(reference__startswith=text)
+    named |= Q(pk__in=Call.objects.filter(key=text).values("run_id"))
+    try:
+        return named | Q(pk=UUID(text))
+    except ValueError:
+        return named
+
+
+def page_of(runs: QuerySet[Run], *, position: Position | None, size: int = PAGE) -> Slice[Run]:
+    return slice_of(runs, by="created_at", position=position, size=size)
+
+
+def count_of(runs: QuerySet[Run]) -> int:
+    return count_up_to(runs)
+
+
+def seen_again(actor: Actor, run_ids: Sequence[UUID]) -> list[Run]:
+    """The same runs once more, in the order in which a reader has them before their eyes."""
+    found = visible_runs(actor).in_bulk(list(run_ids))
+    return [found[run_id] for run_id in run_ids if run_id in found]
+
+
+def newer_than(runs: QuerySet[Run], first: Run | None, *, cap: int = 99) -> int:
+    """How many runs of this kind were started after the first one that is shown."""
+    if first is None:
+        return count_up_to(runs, cap=cap)
+    later = Q(created_at__gt=first.created_at) | Q(created_at=first.created_at, pk__gt=first.pk)
+    return count_up_to(runs.filter(later), cap=cap)
+
+
+def version_of(runs: Iterable[Run]) -> str:
+    """Changes whenever one of these runs does: `seq` counts every recorded fact of a run."""
+    return f"{zlib.crc32(','.join(f'{run.pk}:{run.seq}' for run in runs).encode()):x}"
+
+
+def rows_of(runs: Sequence[Run], *, now: datetime) -> list[Row]:
+    """Three queries for any number of runs."""
+    shown = [run.pk for run in runs]
+    steps = {
+        (step.run_id, step.key): step
+        for step in Step.objects.filter(run_id__in=shown, superseded=False).only(
+            "run", "key", "failures", "error", "started_at", "cursor_ordinal",
+            "progress_done", "progress_total",
+        )
+    }  # fmt: skip
+    waits = {w.run_id: w for w in Wait.objects.filter(run_id__in=shown, state=WaitState.OPEN.value)}
+    placed = {
+        assignment.run_id: assignment
+        for assignment in Assignment.objects.filter(
+            run_id__in=[run.pk for run in runs if run.state == RunState.QUEUED],
+            state=AssignmentState.PLACED.value,
+        )
+    }
+    return [
+        _row(
+            Standing(
+                run=run,
+                step=steps.get((run.pk, run.step)),
+                wait=waits.get(run.pk),
+                assignment=placed.get(run.pk),
+            ),
+            now=now,
+        )
+        for run in runs
+    ]
+
+
+def _row(standing: Standing, *, now: datetime) -> Row:
+    run = standing.run
+    return Row(
+        run=run,
+        why=why(standing),
+        waits_for=standing.wait.kind if standing.wait and run.state == RunState.WAITING else "",
+        attempts=_attempts(standing),
+        duration=(run.ended_at or now) - run.started_at if run.started_at else None,
+    )
+
+
+def _attempts(standing: Standing) -> str:
+    """Failed attempts of those that the plan allows; empty while nothing has failed."""
+    step = standing.step
+    if step is None or not step.failures:
+        return ""
+    allowed = plan_by_hash(standing.run.plan_id).step(step.key).retry.attempts
+    return f"{step.failures}/{allowed}"

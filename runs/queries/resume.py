@@ -1,0 +1,105 @@
+"""What a worker has to know to go on with a run where it stands."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from runs.models import Assignment, Call, Checkpoint, Judgement, PlannedCall, Step, Wait
+from runs.rules import canonical
+from runs.rules.answers import Answered
+from runs.rules.calls import CallRecord, record_of
+from runs.rules.states import AssignmentState, StepState, WaitState, WorkerState
+
+
+def facts_of(run_id: UUID) -> dict[str, Any]:
+    """Every fact that finished steps have written."""
+    facts: dict[str, Any] = {}
+    rows = Step.objects.filter(
+        run_id=run_id, superseded=False, state=StepState.SUCCEEDED.value
+    ).order_by("ordinal")
+    for text in rows.values_list("facts", flat=True):
+        facts.update(canonical.loads(text))
+    return facts
+
+
+def keys_so_far(run_id: UUID, number: int) -> tuple[int, str]:
+    """Count and digest of the keys accepted up to this checkpoint."""
+    row = (
+        Checkpoint.objects.filter(run_id=run_id, number=number)
+        .values_list("keys_count", "keys_digest")
+        .first()
+    )
+    return row or (0, "")
+
+
+def answers_of(run_id: UUID, *, step: str, generation: int) -> dict[str, Answered]:
+    """The closed waits of a step, by name."""
+    rows = Wait.objects.filter(run_id=run_id, step=step, generation=generation).exclude(
+        state=WaitState.OPEN.value
+    )
+    return {
+        wait.name: Answered(
+            wait_id=wait.pk,
+            state=WaitState(wait.state),
+            answer=canonical.loads(wait.answer) if wait.answer is not None else None,
+            asked=canonical.loads(wait.subject),
+            by=wait.closed_by,
+        )
+        for wait in rows
+    }
+
+
+def calls_of(run_id: UUID, *, scope: str) -> dict[tuple[str, str], CallRecord]:
+    """The calls of a key scope, by (effect, resource)."""
+    rows = Call.objects.filter(run_id=run_id, scope=scope)
+    return {(row.effect, row.resource): record_of(row) for row in rows.iterator()}
+
+
+def unaccepted_calls(run_id: UUID, *, scope: str, generation: int) -> list[CallRecord]:
+    """Calls of a step that no checkpoint has accepted yet."""
+    rows = Call.objects.filter(
+        run_id=run_id, scope=scope, generation=generation, checkpoint=None
+    ).order_by("id")
+    return [record_of(row) for row in rows]
+
+
+def judgements_of(run_id: UUID, *, scope: str, generation: int) -> dict[str, str]:
+    """Kept answers by input hash."""
+    return dict(
+        Judgement.objects.filter(
+            run_id=run_id, scope=scope, generation=generation
+        ).values_list("input_hash", "answer")
+    )
+
+
+def planned_calls(run_id: UUID, *, plan: str, generation: int) -> Iterator[PlannedCall]:
+    """The rows of a plan, in order."""
+    return (
+        PlannedCall.objects.filter(run_id=run_id, plan=plan, generation=generation)
+        .order_by("ordinal")
+        .iterator(chunk_size=500)
+    )
+
+
+def planned_count(run_id: UUID, *, plan: str, generation: int) -> int:
+    return PlannedCall.objects.filter(run_id=run_id, plan=plan, generation=generation).count()
+
+
+def sender_is_gone(run_id: UUID, *, fence: int) -> bool:
+    """Whether whoever sent under this fence can send no more (R1): it returned, or is proven dead."""
+    assignment = (
+        Assignment.objects.filter(run_id=run_id, fence=fence).select_related("worker").first()
+    )
+    if assignment is None:
+        return False
+    if assignment.state == AssignmentState.RELEASED:
+        return True
+    worker = assignment.worker
+    return worker is not None and (
+        worker.state == WorkerState.ENDED.value or worker.proven_dead
+    )
+
+
+def other_work_waits() -> bool:
+    """Whether any run waits to be claimed."""
+    return Assignment.objects.filter(state=AssignmentState.PLACED.value).exists()

@@ -1,0 +1,34 @@
+"""What an actor may see: every query over runs begins here."""
+
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+
+from runs.models import AuditEvent, Event, Message, Run
+from runs.rules.policy import Actor
+
+Row = TypeVar("Row", bound=Model)
+
+
+def visible_runs(actor: Actor) -> QuerySet[Run]:
+    """The runs of the actor's tenants."""
+    return visible_to(actor, Run.objects.all())
+
+
+def visible_to(actor: Actor, rows: QuerySet[Row], *, through: str = "tenant_id") -> QuerySet[Row]:
+    """Only those of `rows` whose tenant, found `through` this path, the actor belongs to."""
+    if actor.tenants is None:
+        return rows
+    return rows.filter(**{f"{through}__in": sorted(actor.tenants)})
+
+
+def visible_audit(actor: Actor) -> QuerySet[AuditEvent]:
+    return visible_to(actor, AuditEvent.objects.all())
+
+
+def visible_events(actor: Actor) -> QuerySet[Event]:
+    return visible_to(actor, Event.objects.all())
+
+
+def visible_messages(actor: Actor) -> QuerySet[Message]:
+    return visible_to(actor, Message.objects.all())

@@ -1,0 +1,314 @@
+"""What a person is asked: the question, the options, and what each of them will do, in words.
+
+An ask is JSON: `kind`, `question`, `options` (each with `key`, `label`, `consequence`, `then`
+[resume, cancel or fail], `danger`, `fields`), `evidence`, `groups`, `irreversible`, and, where
+they apply, `plan` and `call`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+Ask = dict[str, Any]
+Then = Literal["resume", "cancel", "fail"]
+
+
+def option(
+    key: str,
+    label: str,
+    consequence: str,
+    *,
+    then: Then = "resume",
+    danger: bool = False,
+    fields: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    return {
+        "key": key,
+        "label": label,
+        "consequence": consequence,
+        "then": then,
+        "danger": danger,
+        "fields": dict(fields or {}),
+    }
+
+
+def ask(
+    kind: str,
+    question: str,
+    options: Sequence[dict[str, Any]],
+    *,
+    evidence: Any = None,
+    groups: Sequence[str] = (),
+    irreversible: bool = False,
+    plan: Mapping[str, Any] | None = None,
+    call: Mapping[str, Any] | None = None,
+) -> Ask:
+    return {
+        "kind": kind,
+        "question": question,
+        "options": list(options),
+        "evidence": evidence,
+        "groups": list(groups),
+        "irreversible": irreversible,
+        "plan": dict(plan) if plan is not None else None,
+        "call": dict(call) if call is not None else None,
+    }
+
+
+def approve_plan(
+    *,
+    step: str,
+    plan: str,
+    count: int,
+    digest: str,
+    effects: Mapping[str, str],
+    irreversible: bool,
+    groups: Sequence[str],
+    later: Sequence[str],
+    on_expiry: str,
+) -> Ask:
+    """Approve the sealed list `plan`, whose rows are read from where they are stored."""
+    names = ", ".join(sorted(effects)) or "nothing"
+    calls = "1 call" if count == 1 else f"{count:,} calls"
+    cannot = " This cannot be undone." if irreversible else ""
+    return ask(
+        "plan",
+        f"May step {step} make {calls} of {names}?",
+        [
+            option(
+                "approve",
+                "Approve",
+                f"Step {step} makes exactly the {calls} shown and not struck off, each once, "
+                f"under its own key.{cannot} {_then_runs(later)}",
+                danger=irreversible,
+            ),
+            option(
+                "reject",
+                "Reject",
+                f"Nothing is sent. The run ends as cancelled before step {step}; "
+                "what earlier steps did stays.",
+                then="cancel",
+            ),
+        ],
+        groups=groups,
+        irreversible=irreversible,
+        plan={
+            "name": plan,
+            "step": step,
+            "count": count,
+            "digest": digest,
+            "effects": dict(effects),
+            "on_expiry": on_expiry,
+        },
+    )
+
+
+def approve_call(
+    *, step: str, call: Mapping[str, Any], groups: Sequence[str], changed_from: Any = None
+) -> Ask:
+    """Approve one irreversible call on exactly the bytes shown."""
+    again = " The request has changed since it was approved." if changed_from else ""
+    return ask(
+        "call",
+        f"May step {step} call {call['effect']} for {call['resource']}?{again}",
+        [
+            option(
+                "approve",
+                "Approve",
+                f"Exactly the request shown is sent once to {call['effect']} under the key shown. "
+                "This cannot be undone. Then the step goes on.",
+                danger=True,
+            ),
+            option(
+                "reject",
+                "Reject",
+                f"Nothing is sent. The run ends as cancelled in step {step}.",
+                then="cancel",
+            ),
+        ],
+        evidence={"changed_from": changed_from} if changed_from else None,
+        groups=groups,
+        irreversible=True,
+        call=call,
+    )
+
+
+def question(
+    *,
+    text: str,
+    options: Sequence[str],
+    fields: Mapping[str, Any] | None,
+    evidence: Any,
+    groups: Sequence[str],
+) -> Ask:
+    """What `run.ask` asks."""
+    return ask(
+        "question",
+        text,
+        [
+            option(
+                key,
+                key.replace("_", " ").capitalize(),
+                f"The step goes on with the answer “{key}”.",
+                fields=fields,
+            )
+            for key in options
+        ],
+        evidence=evidence,
+        groups=groups,
+    )
+
+
+def reconcile(
+    *, step: str, call: Mapping[str, Any], why: str, evidence: Any, irreversible: bool
+) -> Ask:
+    """What happened to a call whose result nobody knows (I6)."""
+    return ask(
+        "reconcile",
+        f"Did {call['effect']} for {call['resource']} happen?",
+        [
+            option(
+                "happened",
+                "It happened",
+                f"Nothing is sent. Step {step} takes the id you enter as the receiver's answer "
+                "and goes on.",
+                fields={"receiver_id": {"type": "str", "label": "The receiver's id", "required": True}},
+            ),
+            option(
+                "did_not",
+                "It did not: send again",
+                f"The same request is sent again under the same key {call['key']}. If it did "
+                "happen after all, and the receiver does not recognise the key, it happens twice.",
+                danger=irreversible,
+            ),
+            option(
+                "stop",
+                "Stop",
+                f"Nothing is sent. The run stops as failed in step {step}; the call stays "
+                "recorded as unknown.",
+                then="fail",
+            ),
+        ],
+        evidence={"why": why, **(evidence or {})},
+        irreversible=irreversible,
+        call=call,
+    )
+
+
+def conflict(*, step: str, call: Mapping[str, Any], new_request: Any) -> Ask:
+    """The same resource with another input: shown both, never sent as a second call (I5)."""
+    return ask(
+        "conflict",
+        f"Step {step} asked for {call['effect']} on {call['resource']} before with another "
+        "request. Which holds?",
+        [
+            option(
+                "keep_first",
+                "Keep the first",
+                "Nothing new is sent. The step goes on with the first request and its result.",
+            ),
+            option(
+                "stop",
+                "Stop",
+                f"Nothing is sent. The run stops as failed in step {step}.",
+                then="fail",
+            ),
+        ],
+        evidence={"first": call.get("request"), "first_state": call["state"], "new": new_request},
+        call=call,
+    )
+
+
+def orphaned(*, step: str, calls: Sequence[Mapping[str, Any]]) -> Ask:
+    """An earlier attempt made calls that the finishing attempt did not name (R2)."""
+    many = "a call" if len(calls) == 1 else f"{len(calls):,} calls"
+    return ask(
+        "orphaned call",
+        f"An earlier attempt of step {step} made {many} that its last attempt did not make. "
+        "Does that stand?",
+        [
+            option(
+                "keep",
+                "Keep what was done",
+                "Nothing is sent or undone. The calls stay recorded with the step, and the run "
+                "goes on.",
+            ),
+            option(
+                "stop",
+                "Stop",
+                f"The run stops as failed in step {step}, for somebody to put it right.",
+                then="fail",
+            ),
+        ],
+        evidence={"calls": list(calls)},
+    )
+
+
+def exhausted(*, step: str, failures: int, error_class: str, error: str) -> Ask:
+    """Every attempt that the retry policy allows has failed."""
+    return _again_or_stop(
+        "give up",
+        f"Step {step} failed {_times(failures)}. Try again?",
+        step,
+        {"failures": failures, "error_class": error_class, "error": error},
+    )
+
+
+def refused(*, step: str, call: Mapping[str, Any], reason: str) -> Ask:
+    """The receiver said no for certain; a person may reopen the call (R7)."""
+    return ask(
+        "refused",
+        f"{call['effect']} for {call['resource']} was refused. What now?",
+        [
+            option(
+                "reopen",
+                "Send it again",
+                f"The same request is sent again under the same key {call['key']}.",
+                danger=True,
+            ),
+            option("stop", "Stop", f"The run stops as failed in step {step}.", then="fail"),
+        ],
+        evidence={"reason": reason},
+        call=call,
+    )
+
+
+def crash_budget_used(*, step: str, crashes: int, because: str) -> Ask:
+    """The step has taken its worker down too often to be tried without asking."""
+    return _again_or_stop(
+        "crashes",
+        f"Step {step} has lost its worker {_times(crashes)}. Try again?",
+        step,
+        {"crashes": crashes, "last": because},
+    )
+
+
+def _again_or_stop(kind: str, text: str, step: str, evidence: Any) -> Ask:
+    return ask(
+        kind,
+        text,
+        [
+            option(
+                "again",
+                "Try again",
+                f"Step {step} is entered again from its last checkpoint, with the same keys for "
+                "the same calls.",
+            ),
+            option(
+                "stop",
+                "Stop",
+                f"The run stops as failed in step {step}; its checkpoints stay.",
+                then="fail",
+            ),
+        ],
+        evidence=evidence,
+    )
+
+
+def _then_runs(later: Sequence[str]) -> str:
+    if not later:
+        return "Then the run is done."
+    return f"Then the run goes on with {', '.join(later)}."
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

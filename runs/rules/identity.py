@@ -1,0 +1,22 @@
+"""What makes a process the same process: a pid alone is used again (R22)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessIdentity:
+    """`started` is the start time the operating system keeps; all five must agree."""
+
+    host: str
+    boot_id: str
+    pid_namespace: str
+    pid: int
+    started: float
+
+    def on_the_machine_of(self, other: "ProcessIdentity") -> bool:
+        """Whether the two can see each other's pids."""
+        return (self.host, self.boot_id, self.pid_namespace) == (
+            other.host,
+            other.boot_id,
+            other.pid_namespace,
+        )
