@@ -1,15 +1,8 @@
-"""The first address: it leads to what a person came for."""
+"""Which apps have pages of their own below the first address."""
 
 from importlib.util import find_spec
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-
 APPS = ("runs", "approvals", "monitors")
-
-
-def show(request: HttpRequest) -> HttpResponse:
-    return redirect("runs:run_list")
 
 
 def apps_with_pages() -> list[str]:

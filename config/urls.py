@@ -4,9 +4,10 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from config import health, home, signin
+from runs.views import needs_you
 
 urlpatterns = [
-    path("", home.show, name="home"),
+    path("", needs_you.index, name="home"),
     path("healthz", health.process, name="healthz"),
     path("readyz", health.service, name="readyz"),
     path("signin/", signin.SignIn.as_view(), name="signin"),

@@ -3,10 +3,34 @@
 from django.conf import settings
 from django.urls import path
 
-from runs.views import engine, preferences, style
+from runs.views import (
+    artifacts,
+    audit,
+    engine,
+    find,
+    preferences,
+    run,
+    runs,
+    starts,
+    steps,
+    style,
+    workflows,
+)
 
 app_name = "runs"
 urlpatterns = [
+    path("runs/", runs.index, name="run_list"),
+    path("runs/rows/", runs.rows, name="run_rows"),
+    path("runs/<uuid:run_id>/", run.show, name="run_show"),
+    path("runs/<uuid:run_id>/audit.jsonl", audit.show, name="run_audit"),
+    path("runs/<uuid:run_id>/files/<int:artifact_id>/", artifacts.show, name="artifact_show"),
+    path("runs/<uuid:run_id>/steps/<path:key>/facts/<str:which>.json", steps.facts, name="facts"),
+    path("runs/<uuid:run_id>/steps/<path:key>/", steps.show, name="step_show"),
+    path("workflows/", workflows.index, name="workflow_list"),
+    path("workflows/<str:name>/", workflows.show, name="workflow_show"),
+    path("workflows/<str:name>/versions/<int:version>/", workflows.show, name="version_show"),
+    path("workflows/<str:name>/runs/", starts.create, name="start"),
+    path("find/", find.show, name="find"),
     path("preferences/", preferences.create, name="preferences"),
     path("engine/", engine.show, name="engine"),
 ]

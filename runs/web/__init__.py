@@ -16,6 +16,7 @@ from django_htmx.middleware import HtmxDetails
 
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position
+from runs.queries.memberships import tenants_of
 from runs.rules.policy import Actor, NotAllowed, Verb, may
 
 View = Callable[..., HttpResponseBase]
@@ -50,7 +51,7 @@ def _actor(request: HttpRequest) -> Actor:
         kind="user",
         name=user.get_username(),
         user_id=user.pk,
-        tenants=None,
+        tenants=None if user.is_superuser else tenants_of(user.pk),
         permissions=frozenset(
             verb.value for verb, name in PERMISSIONS.items() if user.has_perm(name)
         ),
@@ -80,7 +81,7 @@ payload_viewer = permitted(Verb.VIEW_PAYLOADS)
 
 
 def page_or_part(
-    request: HtmxRequest, page: str, part: str, *, status: int = 200, **context: Any
+    request: HtmxRequest, page: str, part: str, /, *, status: int = 200, **context: Any
 ) -> HttpResponse:
     """The whole page, or only its part where htmx asks; `now` is the one time of the answer."""
     context.setdefault("now", db_now())
@@ -114,7 +115,7 @@ def link_to(request: HttpRequest, **changes: Position | str | None) -> str:
             query[name] = signing.dumps(asdict(value), salt=CURSOR_SALT, compress=True)
         elif value is not None:
             query[name] = value
-    return f"?{query.urlencode()}" if query else request.path
+    return f"?{query.urlencode()}"
 
 
 class Reader:

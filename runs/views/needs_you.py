@@ -1,0 +1,27 @@
+"""The first page: what needs a person now, what is at risk, what goes on, what has ended."""
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from runs.queries import pages_needs
+from runs.queries.clock import db_now
+from runs.web import HtmxRequest, actor_of, page_or_part, unchanged
+
+
+@require_safe
+def index(request: HtmxRequest) -> HttpResponse:
+    now, actor = db_now(), actor_of(request)
+    version = pages_needs.version_of(actor)
+    if same := unchanged(request, version):
+        return same
+    return page_or_part(
+        request,
+        "runs/needs_you.html",
+        "runs/_needs.html",
+        now=now,
+        version=version,
+        needs=pages_needs.needs(actor),
+        at_risk=pages_needs.at_risk(actor),
+        counts=pages_needs.counts_now(actor),
+        finished=pages_needs.just_finished(actor, now=now),
+    )

@@ -1,0 +1,37 @@
+"""The workflows, and the page of one: its plan, its last runs, and the form that starts it."""
+
+from django.http import Http404, HttpResponse
+from django.views.decorators.http import require_safe
+
+from runs.forms import StartForm
+from runs.queries import pages_workflows
+from runs.queries.clock import db_now
+from runs.rules.policy import Verb, may
+from runs.web import HtmxRequest, actor_of, page_or_part
+
+
+@require_safe
+def index(request: HtmxRequest) -> HttpResponse:
+    now = db_now()
+    lines = pages_workflows.workflow_lines(actor_of(request), now=now)
+    page = "runs/workflow_list.html"
+    return page_or_part(request, page, page, now=now, lines=lines)
+
+
+@require_safe
+def show(request: HtmxRequest, name: str, version: int | None = None) -> HttpResponse:
+    page = pages_workflows.workflow_page(actor_of(request), name, version)
+    if page is None:
+        raise Http404
+    return answer(request, page, StartForm(page.fields))
+
+
+def answer(
+    request: HtmxRequest, page: pages_workflows.WorkflowPage, form: StartForm, *, status: int = 200
+) -> HttpResponse:
+    """The page with this form in it; also what a refused start comes back to."""
+    template = "runs/workflow_show.html"
+    may_start = may(actor_of(request), Verb.OPERATE)
+    return page_or_part(
+        request, template, template, status=status, page=page, form=form, may_start=may_start
+    )
