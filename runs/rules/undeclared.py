@@ -8,8 +8,8 @@ from runs.definition.workflow import Workflow
 from runs.rules.bodies import Reading, Use, read_body
 from runs.rules.problem import Problem, nearest, problem
 
-OUTSIDE_TRANSACTIONS = ("call", "judge", "ask", "wait_for", "sleep", "apply")
-PARKING = ("ask", "wait_for", "sleep")
+OUTSIDE_TRANSACTIONS = ("call", "judge", "ask", "wait_for", "sleep", "apply", "checkpoint")
+NAMED_ONCE = ("ask", "sleep")
 
 
 def body_problems(cls: type[Workflow]) -> Iterator[Problem]:
@@ -89,17 +89,17 @@ def _inside_transactions(
 
 
 def _repeated_names(subject: str, reading: Reading) -> Iterator[Problem]:
-    seen: dict[str, int] = {}
-    for use in reading.of(*PARKING):
-        if use.name in seen:
+    seen: dict[tuple[str, str], int] = {}
+    for use in reading.of(*NAMED_ONCE):
+        if use.name and (use.verb, use.name) in seen:
             yield problem(
                 "W010",
-                f"{subject} parks twice under the name {use.name!r} (first in line {seen[use.name]}).",
-                hint="Give each ask, wait_for and sleep of a step its own name, or the second gets the first one's answer.",
+                f"{subject} names a second run.{use.verb} {use.name!r} (first in line {seen[use.verb, use.name]}).",
+                hint="Give each its own name: by its name a body that is entered again finds its answer.",
                 place=use.place,
             )
         elif use.name:
-            seen[use.name] = use.place.line
+            seen[use.verb, use.name] = use.place.line
 
 
 def _thrown_away(subject: str, reading: Reading) -> Iterator[Problem]:

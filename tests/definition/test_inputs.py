@@ -123,7 +123,7 @@ def kept_or_refused(workflow: type[Workflow], data: dict[str, Any]) -> Any:
     try:
         return inputs.validated(workflow, data)
     except inputs.InvalidInput as refused:
-        return refused.errors
+        return "; ".join(refused.errors.values())
 
 
 PLAIN = st.none() | st.booleans() | st.text() | st.integers() | st.floats() | st.binary()
