@@ -4,7 +4,9 @@ from getpass import getuser
 from pathlib import Path
 
 from config.environment import ROOT
+from runs.definition.registry import UnknownWorkflow
 from runs.ledger import lifecycle
+from runs.ledger.plans import PlanChanged
 from runs.rules.policy import local_operator
 
 SAMPLE = ROOT / "runs" / "examples" / "sample" / "inbox.tsv"
@@ -25,16 +27,17 @@ def readable(inbox: Path | None) -> Path:
 
 
 def begin(inbox: Path) -> str:
-    """Starts it unless it was started before; says in a sentence which of the two it was."""
-    run = lifecycle.start(
-        local_operator(getuser()),
-        workflow="inbox_triage",
-        data={"inbox": str(inbox)},
-        reference=inbox.stem,
-        start_key=f"up {inbox}",
-    )
-    if run.created:
-        return (
-            f"The run {run.reference} sorts {inbox}; it stops and asks before it deletes anything."
+    """Starts it unless it was started before; says in a sentence what became of it."""
+    try:
+        run = lifecycle.start(
+            local_operator(getuser()),
+            workflow="inbox_triage",
+            data={"inbox": str(inbox)},
+            reference=inbox.stem,
+            start_key=f"up {inbox}"[-200:],
         )
+    except (UnknownWorkflow, PlanChanged, lifecycle.StartKeyTaken) as refused:
+        return f"No run was started: {refused}"
+    if run.created:
+        return f"The run {run.reference} sorts {inbox}; it stops and asks before it deletes anything."
     return f"The run {run.reference} of {inbox} was started before; it is {run.state}."

@@ -86,20 +86,17 @@ def test_the_bundled_workflow_is_started_once(empty_site: Site, up: Program) -> 
     assert again.stop(within=40) == 0
 
 
-def test_a_second_up_says_where_the_first_one_is(empty_site: Site, up: Program) -> None:
+def test_a_second_up_and_the_link_command_know_where_the_first_one_is(
+    empty_site: Site, up: Program
+) -> None:
+    assert empty_site.manage("signin").out.startswith(f"{up.url}/signin/")
+
     second = start(empty_site, port=free_port())
 
     assert second.ended(within=30) == 0
     assert f"already answers at {up.url}" in second.said()
     assert "Set a password" in Visitor().press(link_in(second.said()))
     assert len([p for p in empty_site.processes() if "supervisor.supervisord" in p.cmdline()]) == 1
-
-
-def test_the_link_command_knows_where_the_site_is(empty_site: Site, up: Program) -> None:
-    answer = empty_site.manage("signin")
-
-    assert answer.code == 0
-    assert answer.out.startswith(f"{up.url}/signin/")
 
 
 def test_a_busy_port_is_passed_over_for_the_next_free_one(empty_site: Site) -> None:
@@ -115,7 +112,13 @@ def test_a_busy_port_is_passed_over_for_the_next_free_one(empty_site: Site) -> N
         up.stop(within=40)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "how",
+    [
+        signal.SIGINT,
+        *(pytest.param(s, marks=pytest.mark.long) for s in (signal.SIGTERM, signal.SIGHUP)),
+    ],
+)
 def test_stopping_leaves_nothing(empty_site: Site, up: Program, how: signal.Signals) -> None:
     up.send(how)
 
@@ -129,37 +132,34 @@ def test_a_killed_up_leaves_no_orphans(empty_site: Site, up: Program) -> None:
     empty_site.leaves_nothing()
 
 
-@pytest.mark.parametrize("name", PARTS)
-def test_a_killed_part_comes_back(empty_site: Site, up: Program, name: str) -> None:
-    before = part(empty_site, name)
+def test_whatever_is_killed_comes_back(empty_site: Site, up: Program) -> None:
+    for name in PARTS:
+        kill_and_wait_for_the_next(empty_site, name)
 
+    manager = next(p for p in empty_site.processes() if "supervisor.supervisord" in p.cmdline())
+    manager.kill()
+    eventually(lambda: not manager.is_running(), within=5, what="the process manager is gone")
+    eventually(
+        lambda: all(alive(empty_site, name) for name in PARTS), within=20, what="all run again"
+    )
+    eventually(lambda: answers(up), within=20, what="the pages answer")
+
+
+def kill_and_wait_for_the_next(site: Site, name: str) -> None:
+    before = part(site, name)
     before.kill()
 
-    after = eventually(
-        lambda: (now := alive(empty_site, name)) and now.pid != before.pid and now,
-        within=20,
-        what=f"{name} runs again",
-    )
-    assert after
-    eventually(lambda: answers(up), within=20, what="the pages answer")
+    def another() -> bool:
+        now = alive(site, name)
+        return now is not None and now.pid != before.pid
 
-
-def test_a_killed_process_manager_comes_back_with_all_parts(empty_site: Site, up: Program) -> None:
-    manager = next(p for p in empty_site.processes() if "supervisor.supervisord" in p.cmdline())
-
-    manager.kill()
-
-    eventually(
-        lambda: not manager.is_running() and all(alive(empty_site, name) for name in PARTS),
-        within=20,
-    )
-    eventually(lambda: answers(up), within=20, what="the pages answer")
+    eventually(another, within=20, what=f"{name} runs again")
 
 
 def test_an_inbox_that_is_not_there_stops_it_with_a_sentence(empty_site: Site) -> None:
     answer = empty_site.manage("up", "--inbox", "/nowhere/mail.tsv")
 
-    assert answer.code == 1
+    assert answer.code == 2
     assert "There is no inbox at /nowhere/mail.tsv." in answer.err
     empty_site.leaves_nothing()
 

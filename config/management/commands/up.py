@@ -34,9 +34,11 @@ class Command(BaseCommand):
         try:
             with serving.claimed(settings.VAR_DIR) as lock:
                 self._serve(lock, inbox=first_run.readable(inbox))
+        except first_run.UnreadableInbox as problem:
+            raise CommandError(str(problem), returncode=2) from None
         except serving.AlreadyServed:
             self._point_to_the_other()
-        except (serving.NoFreePort, first_run.UnreadableInbox, supervision.WebIsSilent) as problem:
+        except (serving.NoFreePort, supervision.WebIsSilent) as problem:
             raise CommandError(str(problem)) from None
 
     def _serve(self, lock: IO[str], *, inbox: Path) -> None:
