@@ -1,6 +1,5 @@
 """A workflow as its author writes it: a class whose steps run in the order they stand in."""
 
-import inspect
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
@@ -75,7 +74,7 @@ class WorkflowType(type):
         if not bases:
             return made
         workflow: Any = made
-        workflow.place = _place_of_class(made)
+        workflow.place = declared_here()
         workflow.repeated = tuple(body.repeated) if isinstance(body, _Body) else ()
         workflow.steps = _steps_of(made)
         workflow.abstract = abstract
@@ -118,15 +117,6 @@ def _steps_of(cls: type) -> tuple[StepDeclaration, ...]:
             if declared or name in found:
                 found[name] = declared
     return tuple(declared for declared in found.values() if declared)
-
-
-def _place_of_class(cls: type) -> Place:
-    place = declared_here()
-    try:
-        line = inspect.getsourcelines(cls)[1]
-    except (OSError, TypeError):
-        return place
-    return Place(file=place.file, line=line)
 
 
 def _require_identity(cls: Any) -> None:
