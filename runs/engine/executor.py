@@ -5,6 +5,8 @@ import random
 from collections.abc import Callable
 from enum import Enum, auto
 
+from django.db import Error
+
 from runs.definition.effects import NotSent, Refused, RetryLater
 from runs.engine import parking, secrets
 from runs.engine.caller import park_refused
@@ -58,17 +60,24 @@ def execute(
             raise StopRequested
         while _attempt(session) is Went.ON:
             if because := stop_at_boundary():
-                raise HandBack(because)
+                raise HandBack(because, entered=False)
     except Parked:
         log.info("run.parked", extra=facts)
     except StopRequested:
         lifecycle.stop_as_requested(fence)
         log.info("run.stopped", extra=facts)
     except HandBack as back:
-        lifecycle.hand_back(fence, because=back.because)
+        lifecycle.hand_back(fence, because=back.because, entered=back.entered)
         log.info("run.handed_back", extra={**facts, "because": back.because})
     except FenceLost:
         log.warning("fence.lost", extra=facts)
+    except Error:
+        raise
+    # The rim of the loop: a fault of the engine's own must not leave the run in nobody's hands.
+    except Exception as error:
+        log.exception("engine.failed", extra=facts)
+        reason = f"The engine failed: {secrets.describe(error)}"
+        lifecycle.fail(fence, reason=reason, error_class=type(error).__name__)
 
 
 def _attempt(session: Session) -> Went:
@@ -91,7 +100,8 @@ def _attempt(session: Session) -> Went:
         return _later(session, attempt, later)
     except TimeIsUp as late:
         return _failed(session, attempt, late)
-    # The rim of the loop: an author's error becomes a recorded outcome of the attempt.
+    # The rim of the loop: an author's error becomes a recorded outcome of the attempt. A
+    # database that is away is nobody's error, unless it still answers when the outcome is booked.
     except Exception as error:  # noqa: BLE001
         return _failed(session, attempt, error)
 

@@ -13,8 +13,11 @@ class StopRequested(BaseException):
 
 
 class HandBack(BaseException):
-    """This worker is to go; the checkpoint it has reached is committed."""
+    """This worker is to go; the checkpoint it has reached is committed.
 
-    def __init__(self, because: str) -> None:
+    `entered` says whether the body of the current step had begun.
+    """
+
+    def __init__(self, because: str, *, entered: bool) -> None:
         super().__init__(because)
-        self.because = because
+        self.because, self.entered = because, entered

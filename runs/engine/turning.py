@@ -63,7 +63,7 @@ def turn_page(session: Session, attempt: Attempt, cursor: Cursor) -> Iterator[No
     if advanced.cancel_requested or advanced.pause_requested:
         raise StopRequested
     if because := session.stop_at_boundary():
-        raise HandBack(because)
+        raise HandBack(because, entered=True)
 
 
 def finish_step(session: Session, attempt: Attempt) -> Advanced:

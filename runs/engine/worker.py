@@ -7,18 +7,21 @@ from collections.abc import Callable
 from uuid import UUID
 
 import uuid6
-from django.db import Error, close_old_connections
+from django.db import Error, close_old_connections, connection
 
 from runs.conf import conf
 from runs.definition import registry
 from runs.engine import identity
 from runs.engine.executor import execute
 from runs.engine.lease_keeper import LeaseKeeper
-from runs.ledger import assignments, workers
+from runs.ledger import assignments, lifecycle, workers
 from runs.queries import resume
+from runs.rules.fence import Fence, FenceLost
 from runs.rules.plan import BrokenWorkflow, plan_of
 
 log = logging.getLogger(__name__)
+
+DATABASE_RETRY = 0.5
 
 
 class Worker:
@@ -54,8 +57,31 @@ class Worker:
             claimed = assignments.claim(worker_id=self.id, plans=self.plans)
             if claimed is None:
                 return True
-            execute(claimed, keeper=self.keeper, stop_at_boundary=boundary)
+            try:
+                execute(claimed, keeper=self.keeper, stop_at_boundary=boundary)
+            except Error as error:
+                self._give_back(claimed.fence, error)
         return False
+
+    def _give_back(self, fence: Fence, error: Error) -> None:
+        """The database went away in the middle: give the run back as soon as it is there again.
+
+        Until then the run stays in these hands, so this must not end before it has succeeded.
+        """
+        log.warning(
+            "run.database_away",
+            extra={"run": str(fence.run_id), "fence": fence.number, "error": str(error)},
+        )
+        while not self.keeper.lost:
+            try:
+                connection.close()
+                lifecycle.hand_back(fence, because="the database was away", entered=True)
+            except Error:
+                time.sleep(DATABASE_RETRY)
+            except FenceLost:
+                return
+            else:
+                return
 
 
 def known_plans() -> list[str]:

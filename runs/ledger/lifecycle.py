@@ -161,17 +161,19 @@ def _short(text: str) -> str:
     return text if len(text) <= 200 else f"{text[:200]}… ({len(text)} characters)"
 
 
-def hand_back(fence: Fence, *, because: str) -> None:
-    """Give a run back between two steps, for the next free worker: nothing is lost."""
+def hand_back(fence: Fence, *, because: str, entered: bool) -> None:
+    """Give a run back at a checkpoint, for the next free worker: nothing is lost.
+
+    When the step's body was not `entered`, the next claim counts as the same attempt.
+    """
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
         assignments.close(
             run.pk, to=AssignmentState.RELEASED, outcome=because, now=now
         )
         Step.objects.filter(run=run, key=run.step, superseded=False, state="running").update(
-            # Its body was not entered, so the next claim counts as this attempt.
             state=StepState.PENDING.value,
-            attempt=F("attempt") - 1,
+            attempt=F("attempt") - int(not entered),
             fence=fence.number,
         )
         event = Draft(kind="run.handed_back", body=canonical.dumps({"because": because}))
