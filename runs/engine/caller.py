@@ -4,8 +4,8 @@ import logging
 from datetime import timedelta
 from typing import Any
 
+from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
-from runs.definition.step import Approval, Waived
 from runs.engine import parking, secrets
 from runs.engine.limits import StepLimit, TimeIsUp
 from runs.engine.session import Attempt, Session
@@ -206,7 +206,9 @@ class Caller:
         now = db_now()
         if now < settled_at:
             # A "no" before this may still turn into a "yes" (R1).
-            raise RetryLater(settled_at - now + timedelta(milliseconds=50), "the probe may not know yet")
+            raise RetryLater(
+                settled_at - now + timedelta(milliseconds=50), "the probe may not know yet"
+            )
         return self._send_again(effect, record, allowed_by="the probe found nothing")
 
     def _sender_is_gone(self, record: CallRecord) -> bool:
@@ -222,7 +224,11 @@ class Caller:
             step=self.attempt.begun.key,
             call=_as_shown(record),
             why=why,
-            evidence={**(evidence or {}), "error": record.error, "sent_at": record.sent_at.isoformat()},
+            evidence={
+                **(evidence or {}),
+                "error": record.error,
+                "sent_at": record.sent_at.isoformat(),
+            },
             irreversible=effect.irreversible,
         )
         answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
@@ -251,24 +257,16 @@ class Caller:
         request = canonical.loads(record.request)
         fence = self.session.fence
         try:
-            sent = canonical.with_secrets(
-                request, secrets.values_of(canonical.secrets_in(request))
-            )
+            sent = canonical.with_secrets(request, secrets.values_of(canonical.secrets_in(request)))
             self.session.hold_lease()
             with self.limit.authors_code():
-                answer = effect.send(
-                    sent, key=record.key, timeout=effect.timeout.total_seconds()
-                )
+                answer = effect.send(sent, key=record.key, timeout=effect.timeout.total_seconds())
         except Refused as refusal:
             reason = secrets.safe(refusal.reason)
-            self._remember(
-                effects.refuse(fence, record, reason=reason, answer=refusal.answer)
-            )
+            self._remember(effects.refuse(fence, record, reason=reason, answer=refusal.answer))
             raise
         except (NotSent, RetryLater) as unsent:
-            self._remember(
-                effects.keep_unsent(fence, record, reason=secrets.describe(unsent))
-            )
+            self._remember(effects.keep_unsent(fence, record, reason=secrets.describe(unsent)))
             raise
         except TimeIsUp:
             self._remember(effects.doubt(fence, record, error="the step's timeout was over"))
@@ -291,9 +289,7 @@ class Caller:
 
     def _doubted(self, effect: Effect, record: CallRecord, error: Exception) -> CallRecord:
         described = secrets.describe(error)
-        doubted = self._remember(
-            effects.doubt(self.session.fence, record, error=described)
-        )
+        doubted = self._remember(effects.doubt(self.session.fence, record, error=described))
         log.warning(
             "call.ambiguous",
             extra={"run": str(self.session.fence.run_id), "key": record.key, "error": described},

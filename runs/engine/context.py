@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
 
 from django.core.files.base import ContentFile
@@ -32,8 +32,7 @@ LINES_LIMIT = 1000
 PROGRESS_EVERY = 1.0
 
 Item = TypeVar("Item")
-P = ParamSpec("P")
-R = TypeVar("R")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class UndeclaredFact(RuntimeError):
@@ -44,17 +43,15 @@ class FactTooLarge(ValueError):
     """A step's facts are more than 256 KiB; what is larger belongs into an artifact."""
 
 
-def engine_side(
-    method: "Callable[Concatenate[RunContext, P], R]",
-) -> "Callable[Concatenate[RunContext, P], R]":
+def engine_side(method: Method) -> Method:
     """While the engine works for the author, the step's limit only takes note (R26)."""
 
     @functools.wraps(method)
-    def guarded(self: "RunContext", *args: P.args, **kwargs: P.kwargs) -> R:
+    def guarded(self: "RunContext", *args: Any, **kwargs: Any) -> Any:
         with self.limit.engine_at_work():
             return method(self, *args, **kwargs)
 
-    return guarded
+    return cast("Method", guarded)
 
 
 class RunContext:
@@ -89,7 +86,9 @@ class RunContext:
                 f"Step {self.step} read “{name}” without declaring it: add it to reads=[...]."
             )
         if name not in self.session.facts:
-            raise UndeclaredFact(f"Nobody has written the fact “{name}” that step {self.step} reads.")
+            raise UndeclaredFact(
+                f"Nobody has written the fact “{name}” that step {self.step} reads."
+            )
         return self.session.facts[name]
 
     def write(self, name: str, value: JSON) -> None:
@@ -288,4 +287,3 @@ class RunContext:
 def _cost_of(judge: Judge, value: JSON) -> Mapping[str, JSON] | None:
     cost = getattr(judge, "cost", None)
     return cost(value) if callable(cost) else None
-

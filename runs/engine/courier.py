@@ -64,4 +64,5 @@ def _deliver_one(lane: str, *, must_end: Callable[[float | None], None]) -> bool
 
 def pause_after(attempts: int) -> timedelta:
     """Twice as long after each attempt, for hours."""
-    return min(FIRST_PAUSE * 2 ** min(attempts - 1, 20), LONGEST_PAUSE)
+    doublings = min(attempts - 1, 20)
+    return min(FIRST_PAUSE * int(2**doublings), LONGEST_PAUSE)

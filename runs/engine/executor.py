@@ -44,9 +44,7 @@ class ReturnedValue(RuntimeError):
     """A step's body returned a value; nobody reads it, facts are written with `run.write`."""
 
 
-def execute(
-    claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], str]
-) -> None:
+def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> None:
     """Work on a run until it ends, parks, is handed back, or is somebody else's.
 
     `stop_at_boundary` gives the reason to hand the run back at its next checkpoint, or "".
@@ -153,9 +151,7 @@ def _ask_about_orphans(session: Session, attempt: Attempt) -> None:
 
 
 def _later(session: Session, attempt: Attempt, later: RetryLater | NotSent) -> Went:
-    after = (
-        later.after.total_seconds() if isinstance(later, RetryLater) else UNSENT_AGAIN_AFTER
-    )
+    after = later.after.total_seconds() if isinstance(later, RetryLater) else UNSENT_AGAIN_AFTER
     _park_retry(session, attempt, later, after=after, counts=isinstance(later, NotSent))
     return Went.STOPPED
 
@@ -236,4 +232,3 @@ def _failure(error: BaseException, *, counts: bool, resets: bool = False) -> wai
         counts=counts,
         resets=resets,
     )
-

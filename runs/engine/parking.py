@@ -11,7 +11,7 @@ from runs.ledger import waits
 from runs.rules import canonical
 from runs.rules.answers import Answered
 from runs.rules.asks import Ask
-from runs.rules.states import WaitKind
+from runs.rules.states import WaitKind, WaitState
 from runs.rules.written import WaitDraft
 
 
@@ -33,7 +33,12 @@ def refuse_inside_transaction(what: str, attempt: Attempt) -> None:
 
 
 def answered_or_park(
-    session: Session, attempt: Attempt, *, name: str, ask: Ask, expires: float | None = None,
+    session: Session,
+    attempt: Attempt,
+    *,
+    name: str,
+    ask: Ask,
+    expires: float | None = None,
     on_expiry: str = "stay",
 ) -> Answered:
     """The answer to a decision, or the run parks until there is one."""
@@ -55,14 +60,12 @@ def wait(session: Session, attempt: Attempt, draft: WaitDraft) -> Answered:
     known = attempt.answers.get(draft.name)
     if known is not None:
         return known
-    parked = waits.park(
-        session.fence, place=attempt.place, wait=draft, written=session.written
-    )
+    parked = waits.park(session.fence, place=attempt.place, wait=draft, written=session.written)
     if parked.answer is None:
         raise Parked
     found = Answered(
         wait_id=parked.wait_id,
-        state=waits.WaitState.RESOLVED,
+        state=WaitState.RESOLVED,
         answer=canonical.loads(parked.answer),
         asked={},
         by="event",

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from runs.definition.approvals import Approval
 from runs.definition.effects import Effect, Refused
-from runs.definition.step import Approval
 from runs.engine import parking
 from runs.engine.caller import Caller, UndeclaredEffect
 from runs.engine.session import Attempt, Session

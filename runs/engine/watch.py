@@ -80,9 +80,7 @@ class Watch:
                 duty.process.kill()
             return
         duty.process.join()
-        log.error(
-            "watch.duty_ended", extra={"duty": duty.name, "exit_code": duty.process.exitcode}
-        )
+        log.error("watch.duty_ended", extra={"duty": duty.name, "exit_code": duty.process.exitcode})
         duty.failures += 1
         duty.process = None
         duty.deadline.value = 0.0

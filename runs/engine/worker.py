@@ -101,7 +101,7 @@ _this_pid = 0
 
 def enlist() -> Worker | None:
     """Make this process a worker, once; never raises, since a pool worker must not die of it."""
-    global _this, _this_pid  # noqa: PLW0603 - one process is one worker
+    global _this, _this_pid
     if _this is not None and _this_pid == os.getpid() and not _this.keeper.lost:
         return _this
     try:
@@ -141,4 +141,3 @@ def work(*, stop: Callable[[], bool]) -> bool:
 def _end_at_once() -> None:
     """Declared lost: whatever this process would still write or send is unwanted (R27)."""
     os.kill(os.getpid(), 9)
-

@@ -26,13 +26,12 @@ def place(run: Run, *, reason: str, now: datetime) -> Assignment:
 
 def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
     """Take the oldest placed assignment whose plan this worker's code matches (I9)."""
-    backend = sqlite if connection.vendor == "sqlite" else postgresql
-    return backend.claim(worker_id=worker_id, plans=plans)
+    if connection.vendor == "sqlite":
+        return sqlite.claim(worker_id=worker_id, plans=plans)
+    return postgresql.claim(worker_id=worker_id, plans=plans)
 
 
-def close(
-    run_id: UUID, *, to: AssignmentState, outcome: str, now: datetime
-) -> None:
+def close(run_id: UUID, *, to: AssignmentState, outcome: str, now: datetime) -> None:
     """End the open assignment of a locked run, if there is one."""
     Assignment.objects.filter(
         run_id=run_id,

@@ -38,9 +38,7 @@ def store(fence: Fence, place: StepPlace, written: Written, *, now: datetime) ->
     store_lines(fence, place, written, now=now)
 
 
-def store_judgements(
-    fence: Fence, place: StepPlace, written: Written, *, now: datetime
-) -> None:
+def store_judgements(fence: Fence, place: StepPlace, written: Written, *, now: datetime) -> None:
     """Judgements alone: an intent's commit carries those made so far in the attempt (R2)."""
     Judgement.objects.bulk_create(
         [

@@ -14,14 +14,19 @@ def advance(fence: Fence, change: Advance, *, place: StepPlace, written: Written
 
     With nothing in the buffer this is one statement on PostgreSQL. Raises FenceLost.
     """
-    backend = sqlite if connection.vendor == "sqlite" else postgresql
     if not written:
-        return backend.advance(fence, change)
+        return _advance(fence, change)
     with transaction.atomic():
         # The guard comes after everything the author's code did in this transaction (R19).
         run = transitions.hold(fence)
         buffers.store(fence, place, written, now=db_now())
         buffers.accept_calls(fence, written, checkpoint=run.checkpoint + 1)
-        advanced = backend.advance(fence, change)
+        advanced = _advance(fence, change)
     written.clear()
     return advanced
+
+
+def _advance(fence: Fence, change: Advance) -> Advanced:
+    if connection.vendor == "sqlite":
+        return sqlite.advance(fence, change)
+    return postgresql.advance(fence, change)

@@ -146,9 +146,7 @@ def _change(
     return Call.objects.get(pk=call.id)
 
 
-def _note(
-    run: Run, fence: Fence, call: Call, kind: str, *, now: datetime, **more: Any
-) -> None:
+def _note(run: Run, fence: Fence, call: Call, kind: str, *, now: datetime, **more: Any) -> None:
     body = {
         "key": call.key,
         "effect": call.effect,
@@ -162,6 +160,4 @@ def _note(
         **more,
     }
     event = Draft(kind=kind, step=call.step, body=canonical.dumps(body))
-    transitions.note(
-        run, events=[event], now=now, actor=str(fence.worker_id), fence=fence.number
-    )
+    transitions.note(run, events=[event], now=now, actor=str(fence.worker_id), fence=fence.number)

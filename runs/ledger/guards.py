@@ -49,7 +49,8 @@ def _fence_guards() -> list[Guard]:
 
 
 def _final_guards() -> list[Guard]:
-    final = f"(SELECT state FROM runs_run WHERE id = NEW.run_id{{share}}) IN {FINAL}"
+    # Names of tables cannot be parameters, and these come from the list above.
+    final = f"(SELECT state FROM runs_run WHERE id = NEW.run_id{{share}}) IN {FINAL}"  # noqa: S608
     return [
         Guard(
             name=f"{table}_{event.lower()}_needs_a_run_that_is_not_final",
@@ -153,7 +154,9 @@ def missing(connection: BaseDatabaseWrapper) -> list[str]:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
         else:
-            cursor.execute("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'O'")
+            cursor.execute(
+                "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'O'"
+            )
         there = {row[0] for row in cursor.fetchall()}
     return [guard.name for guard in GUARDS if guard.name not in there]
 

@@ -168,9 +168,7 @@ def hand_back(fence: Fence, *, because: str, entered: bool) -> None:
     """
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
-        assignments.close(
-            run.pk, to=AssignmentState.RELEASED, outcome=because, now=now
-        )
+        assignments.close(run.pk, to=AssignmentState.RELEASED, outcome=because, now=now)
         Step.objects.filter(run=run, key=run.step, superseded=False, state="running").update(
             state=StepState.PENDING.value,
             attempt=F("attempt") - int(not entered),
@@ -269,9 +267,7 @@ def cancel(actor: Actor, run_id: UUID, *, because: str) -> str:
         return RunState.CANCELLED
 
 
-def end_cancelled(
-    run: Run, *, because: str, actor: str, now: datetime, fence: int = 0
-) -> None:
+def end_cancelled(run: Run, *, because: str, actor: str, now: datetime, fence: int = 0) -> None:
     """Close a locked run that nobody holds any more: its waits, its decisions, itself."""
     withdrawn = Wait.objects.filter(run=run, state=WaitState.OPEN.value).update(
         state=WaitState.WITHDRAWN.value, closed_at=now, closed_by=actor, fence=run.fence

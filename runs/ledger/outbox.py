@@ -93,20 +93,14 @@ def postpone(taken: Taken, *, error: str, after: timedelta) -> bool:
     """It has not arrived: later again, or never when it was tried too often."""
     if taken.attempts >= MOST_ATTEMPTS:
         return _settle(taken, to=DeliveryState.DEAD, error=error)
-    return bool(
-        _in_hands(taken).update(due_at=db_now() + after, lease_until=None, error=error)
-    )
+    return bool(_in_hands(taken).update(due_at=db_now() + after, lease_until=None, error=error))
 
 
 def _settle(taken: Taken, *, to: DeliveryState, error: str) -> bool:
     return bool(
-        _in_hands(taken).update(
-            state=to.value, settled_at=db_now(), lease_until=None, error=error
-        )
+        _in_hands(taken).update(state=to.value, settled_at=db_now(), lease_until=None, error=error)
     )
 
 
 def _in_hands(taken: Taken) -> Any:
-    return Message.objects.filter(
-        pk=taken.id, fence=taken.fence, state=DeliveryState.PENDING.value
-    )
+    return Message.objects.filter(pk=taken.id, fence=taken.fence, state=DeliveryState.PENDING.value)

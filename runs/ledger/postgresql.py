@@ -20,6 +20,10 @@ ADVANCE = """SELECT * FROM runs_advance(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 
     %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
 
 
+def _offset() -> str:
+    return f"{conf().clock_offset.total_seconds()} s"
+
+
 def install(database: BaseDatabaseWrapper) -> None:
     """Make both functions again, in their present form."""
     with database.cursor() as cursor:
@@ -30,9 +34,7 @@ def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
     """See `ledger.assignments.claim`."""
     with connection.cursor() as cursor:
         salts = [new_salt(), new_salt()]
-        cursor.execute(
-            CLAIM, [worker_id, str(worker_id), plans, salts, conf().clock_offset]
-        )
+        cursor.execute(CLAIM, [worker_id, str(worker_id), plans, salts, _offset()])
         row = cursor.fetchone()
     if row is None:
         return None
@@ -70,7 +72,7 @@ def advance(fence: Fence, change: Advance) -> Advanced:
                 [draft.step for draft in change.events],
                 [draft.body for draft in change.events],
                 [new_salt() for _ in change.events],
-                conf().clock_offset,
+                _offset(),
             ],
         )
         row = cursor.fetchone()

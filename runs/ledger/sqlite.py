@@ -109,14 +109,10 @@ def _take(cursor: CursorWrapper, worker_id: UUID, row: tuple[Any, ...]) -> Claim
     chain = _Chain(cursor, tenant, run, number, str(worker_id), seq, head, now)
     begun = {"assignment": assignment, "reason": reason, "worker": str(worker_id)}
     chain.add(Draft(kind="run.claimed", body=canonical.dumps(begun)))
-    chain.add(
-        Draft(kind="step.started", step=row[17], body=canonical.dumps({"attempt": attempt}))
-    )
+    chain.add(Draft(kind="step.started", step=row[17], body=canonical.dumps({"attempt": attempt})))
     # The run first: the guard on steps compares with its newest fence.
     at = _text(now)
-    cursor.execute(
-        CLAIM_RUN, [number, worker_id.hex, chain.seq, chain.head, at, at, run, fence]
-    )
+    cursor.execute(CLAIM_RUN, [number, worker_id.hex, chain.seq, chain.head, at, at, run, fence])
     cursor.execute(CLAIM_ASSIGNMENT, [number, worker_id.hex, at, assignment])
     cursor.execute(CLAIM_STEP, [attempt, number, at, row[16]])
     chain.write()
@@ -149,10 +145,10 @@ def advance(fence: Fence, change: Advance) -> Advanced:
 
 
 def _write_step(cursor: CursorWrapper, fence: Fence, change: Advance, at: str) -> None:
-    place = [fence.number, fence.run_id.hex, change.step, change.generation]
-    cursor_at = [change.cursor_ordinal, change.cursor_token]
+    place: list[Any] = [fence.number, fence.run_id.hex, change.step, change.generation]
+    cursor_at: list[Any] = [change.cursor_ordinal, change.cursor_token]
     if change.finished:
-        result = [change.facts, change.facts_digest]
+        result: list[Any] = [change.facts, change.facts_digest]
         cursor.execute(FINISH_STEP, [*result, *cursor_at, at, *place])
     else:
         cursor.execute(TURN_PAGE, [*cursor_at, *place])
@@ -164,7 +160,7 @@ def _begin(
     cursor: CursorWrapper, fence: Fence, step: NextStep, generation: int, stop: bool, at: str
 ) -> None:
     state, attempt, started = ("pending", 0, None) if stop else ("running", 1, at)
-    place = [fence.run_id.hex, step.key, step.scope, step.ordinal, generation]
+    place: list[Any] = [fence.run_id.hex, step.key, step.scope, step.ordinal, generation]
     cursor.execute(BEGIN_STEP, [*place, state, attempt, fence.number, started])
 
 
@@ -198,7 +194,7 @@ def _write_run(
 ) -> None:
     if change.ends_run:
         cursor.execute(RELEASE, [change.outcome, at, fence.assignment_id])
-        values = [chain.seq, chain.head, number, at, at, change.outcome]
+        values: list[Any] = [chain.seq, chain.head, number, at, at, change.outcome]
         cursor.execute(END_RUN, [*values, fence.run_id.hex, fence.number])
         return
     step, ordinal = change.step, None

@@ -8,7 +8,7 @@ from django.db import transaction
 from runs.conf import CRASH_BUDGET
 from runs.definition import gates
 from runs.ledger import assignments, lifecycle, transitions, waits
-from runs.models import Assignment, Run, Step, Wait
+from runs.models import Run, Step, Wait
 from runs.queries.clock import db_now
 from runs.rules import asks, canonical
 from runs.rules.chain import Draft
@@ -84,9 +84,7 @@ def _take(run: Run, worker_id: UUID, *, because: str, crashed: bool) -> None:
         assignments.place(run, reason=because[:300], now=now)
 
 
-def _ask_about_crashes(
-    run: Run, step: Step, taken: Draft, *, because: str, now: datetime
-) -> None:
+def _ask_about_crashes(run: Run, step: Step, taken: Draft, *, because: str, now: datetime) -> None:
     asked = asks.crash_budget_used(step=step.key, crashes=step.crashes, because=because)
     opened = Wait.objects.create(
         run=run,
@@ -106,9 +104,7 @@ def _ask_about_crashes(
         events=[
             taken,
             Draft(kind="run.parked", step=step.key, body=canonical.dumps({"wait": opened.name})),
-            lifecycle.line(
-                run, state=RunState.WAITING, reason=opened.name, in_flight=step.key
-            ),
+            lifecycle.line(run, state=RunState.WAITING, reason=opened.name, in_flight=step.key),
         ],
         now=now,
         actor=ACTOR,

@@ -97,6 +97,4 @@ def note(
 ) -> None:
     """Write facts about a locked run whose state does not change."""
     audit.append(run, events, now=now, fence=fence, actor=actor)
-    Run.objects.filter(pk=run.pk).update(
-        seq=run.seq, head=run.head, updated_at=now, **fields
-    )
+    Run.objects.filter(pk=run.pk).update(seq=run.seq, head=run.head, updated_at=now, **fields)

@@ -113,7 +113,10 @@ def _park_run(
     step = Step.objects.get(run=run, key=place.key, generation=place.generation)
     _park_step(step, fence, failure)
     assignments.close(
-        run.pk, to=AssignmentState.RELEASED, outcome=f"waits: {opened.kind} {opened.name}"[:300], now=now
+        run.pk,
+        to=AssignmentState.RELEASED,
+        outcome=f"waits: {opened.kind} {opened.name}"[:300],
+        now=now,
     )
     _checkpoint(run, step, opened, now=now)
     gates.gate_for(opened.kind).open(opened_wait(run, opened))
@@ -159,15 +162,15 @@ def _checkpoint(run: Run, step: Step, opened: Wait, *, now: datetime) -> None:
     )
 
 
-def _park_events(
-    run: Run, place: StepPlace, opened: Wait, failure: Failure | None
-) -> list[Draft]:
+def _park_events(run: Run, place: StepPlace, opened: Wait, failure: Failure | None) -> list[Draft]:
     drafts = []
     if failure is not None:
-        body = {"error_class": failure.error_class, "error": failure.error, "counts": failure.counts}
-        drafts.append(
-            Draft(kind="step.attempt_failed", step=place.key, body=canonical.dumps(body))
-        )
+        body = {
+            "error_class": failure.error_class,
+            "error": failure.error,
+            "counts": failure.counts,
+        }
+        drafts.append(Draft(kind="step.attempt_failed", step=place.key, body=canonical.dumps(body)))
     body = {
         "wait": opened.name,
         "kind": opened.kind,

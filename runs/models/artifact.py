@@ -8,9 +8,7 @@ from runs.models.run import Run
 class Artifact(models.Model):
     """`digest` is the SHA-256 of the stored bytes."""
 
-    run = models.ForeignKey(
-        Run, on_delete=models.PROTECT, related_name="artifacts", db_index=False
-    )
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="artifacts", db_index=False)
     step = models.CharField(max_length=200)
     generation = models.PositiveIntegerField(default=1)
     name = models.CharField(max_length=200)

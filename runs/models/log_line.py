@@ -6,9 +6,7 @@ from runs.models.run import Run
 
 
 class LogLine(models.Model):
-    run = models.ForeignKey(
-        Run, on_delete=models.PROTECT, related_name="log_lines", db_index=False
-    )
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="log_lines", db_index=False)
     step = models.CharField(max_length=200)
     generation = models.PositiveIntegerField(default=1)
     attempt = models.PositiveIntegerField()

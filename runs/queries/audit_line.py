@@ -33,12 +33,8 @@ def steps_calls_waits(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
             .order_by("generation", "ordinal")
             .values(*STEP_FIELDS)
         ),
-        "calls": list(
-            Call.objects.filter(run_id=run_id).order_by("id").values(*CALL_FIELDS)
-        ),
-        "waits": list(
-            Wait.objects.filter(run_id=run_id).order_by("id").values(*WAIT_FIELDS)
-        ),
+        "calls": list(Call.objects.filter(run_id=run_id).order_by("id").values(*CALL_FIELDS)),
+        "waits": list(Wait.objects.filter(run_id=run_id).order_by("id").values(*WAIT_FIELDS)),
     }
 
 

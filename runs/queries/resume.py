@@ -66,9 +66,9 @@ def unaccepted_calls(run_id: UUID, *, scope: str, generation: int) -> list[CallR
 def judgements_of(run_id: UUID, *, scope: str, generation: int) -> dict[str, str]:
     """Kept answers by input hash."""
     return dict(
-        Judgement.objects.filter(
-            run_id=run_id, scope=scope, generation=generation
-        ).values_list("input_hash", "answer")
+        Judgement.objects.filter(run_id=run_id, scope=scope, generation=generation).values_list(
+            "input_hash", "answer"
+        )
     )
 
 
@@ -95,9 +95,7 @@ def sender_is_gone(run_id: UUID, *, fence: int) -> bool:
     if assignment.state == AssignmentState.RELEASED:
         return True
     worker = assignment.worker
-    return worker is not None and (
-        worker.state == WorkerState.ENDED.value or worker.proven_dead
-    )
+    return worker is not None and (worker.state == WorkerState.ENDED.value or worker.proven_dead)
 
 
 def other_work_waits() -> bool:

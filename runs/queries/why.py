@@ -1,5 +1,8 @@
 """Gather what the sentence about a run is made of."""
 
+from dataclasses import replace
+from typing import Any
+
 from runs.models import Assignment, Run, Step, Wait, Worker
 from runs.queries.plans import plan_by_hash
 from runs.rules import canonical
@@ -16,24 +19,27 @@ def _standing(run: Run) -> Standing:
     plan = plan_by_hash(run.plan_id)
     ordinal = plan.step(run.step).ordinal
     following = plan.steps[ordinal : ordinal + 1]
-    common = {
-        "state": RunState(run.state),
-        "reason": run.reason,
-        "step": run.step,
-        "step_ordinal": ordinal,
-        "steps_total": run.steps_total,
-        "later": f"Then step {following[0].key}." if following else "",
-    }
-    if run.state == RunState.RUNNING:
-        return Standing(**common, **_in_hands(run))
-    if run.state == RunState.WAITING:
-        return Standing(**common, **_parked(run))
-    if run.state == RunState.QUEUED:
-        return Standing(**common, **_placed(run))
-    return Standing(**common, since=run.ended_at or run.updated_at)
+    standing = Standing(
+        state=RunState(run.state),
+        reason=run.reason,
+        step=run.step,
+        step_ordinal=ordinal,
+        steps_total=run.steps_total,
+        later=f"Then step {following[0].key}." if following else "",
+        since=run.ended_at or run.updated_at,
+    )
+    match standing.state:
+        case RunState.RUNNING:
+            return replace(standing, **_in_hands(run))
+        case RunState.WAITING:
+            return replace(standing, **_parked(run))
+        case RunState.QUEUED:
+            return replace(standing, **_placed(run))
+        case _:
+            return standing
 
 
-def _in_hands(run: Run) -> dict[str, object]:
+def _in_hands(run: Run) -> dict[str, Any]:
     step = Step.objects.filter(run=run, key=run.step, superseded=False).first()
     worker = run.worker
     return {
@@ -46,7 +52,7 @@ def _in_hands(run: Run) -> dict[str, object]:
     }
 
 
-def _parked(run: Run) -> dict[str, object]:
+def _parked(run: Run) -> dict[str, Any]:
     wait = Wait.objects.filter(run=run, state=WaitState.OPEN.value).first()
     if wait is None:
         return {"since": run.updated_at}
@@ -64,15 +70,13 @@ def _parked(run: Run) -> dict[str, object]:
     }
 
 
-def _placed(run: Run) -> dict[str, object]:
+def _placed(run: Run) -> dict[str, Any]:
     placed = Assignment.objects.filter(run=run, state=AssignmentState.PLACED.value).first()
     ahead = 0
     if placed is not None:
-        ahead = (
-            Assignment.objects.filter(
-                state=AssignmentState.PLACED.value, placed_at__lt=placed.placed_at
-            )[:100].count()
-        )
+        ahead = Assignment.objects.filter(
+            state=AssignmentState.PLACED.value, placed_at__lt=placed.placed_at
+        )[:100].count()
     return {
         "since": placed.placed_at if placed else run.updated_at,
         "ahead": ahead,

@@ -171,7 +171,9 @@ def reconcile(
                 "It happened",
                 f"Nothing is sent. Step {step} takes the id you enter as the receiver's answer "
                 "and goes on.",
-                fields={"receiver_id": {"type": "str", "label": "The receiver's id", "required": True}},
+                fields={
+                    "receiver_id": {"type": "str", "label": "The receiver's id", "required": True}
+                },
             ),
             option(
                 "did_not",

@@ -54,14 +54,28 @@ def why(standing: Standing) -> Why:
         case RunState.WAITING:
             return _waiting(standing)
         case RunState.FAILED:
-            return _of(standing, f"Failed in {_step(standing)}: {standing.reason}", "It stays open to be resumed or restarted.")
+            return _of(
+                standing,
+                f"Failed in {_step(standing)}: {standing.reason}",
+                "It stays open to be resumed or restarted.",
+            )
         case RunState.PAUSED:
-            return _of(standing, f"Paused before {_step(standing)}: {standing.reason or 'no reason given'}", "It goes on when somebody resumes it.")
+            return _of(
+                standing,
+                f"Paused before {_step(standing)}: {standing.reason or 'no reason given'}",
+                "It goes on when somebody resumes it.",
+            )
         case RunState.SUCCEEDED:
-            return _of(standing, f"Succeeded: all {standing.steps_total} steps are done", "Nothing.")
+            return _of(
+                standing, f"Succeeded: all {standing.steps_total} steps are done", "Nothing."
+            )
         case _:
             said = standing.state.value.capitalize()
-            return _of(standing, f"{said} in {_step(standing)}: {standing.reason or 'no reason given'}", "Nothing.")
+            return _of(
+                standing,
+                f"{said} in {_step(standing)}: {standing.reason or 'no reason given'}",
+                "Nothing.",
+            )
 
 
 def _queued(standing: Standing) -> Why:
@@ -102,7 +116,10 @@ def _waiting(standing: Standing) -> Why:
             said = f"{_step(standing, capital=True)} failed (attempt {standing.attempt}): {standing.error}"
             following = "It is tried again."
         case WaitKind.TIMER:
-            said, following = f"{_step(standing, capital=True)} sleeps ({standing.wait_name})", "It goes on."
+            said, following = (
+                f"{_step(standing, capital=True)} sleeps ({standing.wait_name})",
+                "It goes on.",
+            )
         case WaitKind.EVENT:
             said = f"{_step(standing, capital=True)} waits for {standing.wait_name}"
             following = _when_no_event(standing)
