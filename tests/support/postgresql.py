@@ -27,6 +27,8 @@ QUICK = (
     "max_wal_senders=0",
 )
 
+PLAIN = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresServer:
@@ -72,27 +74,7 @@ def postgresql() -> Iterator[PostgresServer]:
 def _start(directory: Path) -> PostgresServer:
     user = _unprivileged_user()
     binaries = _reachable(_binaries(), directory, user)
-    data = directory / "data"
-    data.mkdir(mode=0o700)
-    directory.chmod(0o755)
-    if user:
-        shutil.chown(data, user)
-    initdb: list[str | Path] = [
-        binaries / "initdb",
-        "-D",
-        data,
-        "-U",
-        "postgres",
-        "-A",
-        "trust",
-        "-E",
-        "UTF8",
-        "--locale=C",
-        "--no-sync",
-    ]
-    subprocess.run(
-        initdb, check=True, capture_output=True, user=user, cwd=data, env=_plain_environment()
-    )
+    data = _new_cluster(binaries, directory, user)
     port = free_port()
     command: list[str | Path] = [
         binaries / "postgres",
@@ -106,20 +88,34 @@ def _start(directory: Path) -> PostgresServer:
         data,
     ]
     command += [part for option in QUICK for part in ("-c", option)]
-    log = (directory / "log").open("wb")
-    process = subprocess.Popen(
-        command,
-        user=user,
-        cwd=data,
-        env=_plain_environment(),
-        stdout=log,
-        stderr=log,
-        preexec_fn=die_with_parent(signal.SIGQUIT),
-        start_new_session=True,
-    )
+    with (directory / "log").open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            user=user,
+            cwd=data,
+            env=PLAIN,
+            stdout=log,
+            stderr=log,
+            preexec_fn=die_with_parent(signal.SIGQUIT),
+            start_new_session=True,
+        )
     server = PostgresServer(host="127.0.0.1", port=port, process=process)
     eventually(lambda: _answers(server), within=30, what=f"PostgreSQL at {binaries} answers")
     return server
+
+
+def _new_cluster(binaries: Path, directory: Path, user: str | None) -> Path:
+    data = directory / "data"
+    data.mkdir(mode=0o700)
+    directory.chmod(0o755)
+    if user:
+        shutil.chown(data, user)
+    initdb: list[str | Path] = [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust"]
+    options = ["--encoding=UTF8", "--locale=C", "--no-sync"]
+    subprocess.run(
+        [*initdb, *options], check=True, capture_output=True, user=user, cwd=data, env=PLAIN
+    )
+    return data
 
 
 def _stop(server: PostgresServer) -> None:
@@ -188,7 +184,3 @@ def _reachable(binaries: Path, directory: Path, user: str | None) -> Path:
     if libraries.is_dir():
         shutil.copytree(libraries, directory / libraries.name)
     return there / binaries.name
-
-
-def _plain_environment() -> dict[str, str]:
-    return {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
