@@ -1,0 +1,89 @@
+"""Runs driven inside the test's own process: start, work, approve, let time pass."""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from runs.engine.worker import Worker
+from runs.ledger import lifecycle, waits
+from runs.models import PlannedCall, Run, Step, Tenant, Wait
+from runs.queries.clock import db_now
+from runs.rules import canonical
+from runs.rules.planned import list_digest
+from runs.rules.policy import Actor, local_operator
+
+LONG_ENOUGH = 600.0
+
+
+def the_operator() -> Actor:
+    return local_operator("tests")
+
+
+def start(workflow: str, **given: Any) -> UUID:
+    # Emptying the tables after a test takes this row of the first migration with it.
+    Tenant.objects.get_or_create(slug=lifecycle.DEFAULT_TENANT)
+    return lifecycle.start(the_operator(), workflow=workflow, data=given).id
+
+
+@contextmanager
+def a_worker() -> Iterator[Worker]:
+    worker = Worker(on_lost=lambda: None)
+    worker.enlist()
+    try:
+        yield worker
+    finally:
+        worker.retire(because="the test is over")
+
+
+def work() -> None:
+    """Do all that is placed; afterwards every run has ended or waits."""
+    with a_worker() as worker:
+        assert worker.drain_placed(until=time.monotonic() + LONG_ENOUGH, stop=lambda: False)
+
+
+def state_of(run_id: UUID) -> str:
+    run = Run.objects.get(pk=run_id)
+    return f"{run.state} {run.reason}".strip()
+
+
+def facts_of(run_id: UUID) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for step in Step.objects.filter(run_id=run_id, superseded=False, state="succeeded"):
+        found |= canonical.loads(step.facts)
+    return found
+
+
+def open_wait(run_id: UUID) -> Wait:
+    return Wait.objects.get(run_id=run_id, state="open")
+
+
+def approve(run_id: UUID, *, strike: Iterable[str] = ()) -> int:
+    """Approve the list that the run waits with, without the calls for these resources."""
+    wait, struck = open_wait(run_id), set(strike)
+    plan = canonical.loads(wait.subject)["plan"]["name"]
+    rows = list(PlannedCall.objects.filter(run_id=run_id, plan=plan).order_by("ordinal"))
+    kept = [row for row in rows if row.resource not in struck]
+    answer = {
+        "option": "approve",
+        "digest": list_digest(row.digest for row in kept),
+        "struck": [row.ordinal for row in rows if row.resource in struck],
+    }
+    with transaction.atomic():
+        waits.answer(wait.pk, answer=answer, by="ann")
+    return len(kept)
+
+
+def respond(run_id: UUID, option: str, **fields: Any) -> None:
+    with transaction.atomic():
+        waits.answer(open_wait(run_id).pk, answer={"option": option, "fields": fields}, by="ann")
+
+
+def let_the_wait_fall_due(run_id: UUID) -> None:
+    """Time passes until the clock closes the run's open wait."""
+    wait = open_wait(run_id)
+    Wait.objects.filter(pk=wait.pk).update(due_at=db_now())
+    assert waits.expire(wait.pk)
