@@ -32,7 +32,12 @@ def be_sentinel(main: int, pulse: Pulse, *, workers: int, grace: float) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     groups.die_with_parent(main, signal.SIGUSR1)
     groups.name_process("mp-sentinel")
-    sentinel.start()
+    try:
+        sentinel.start()
+    except Exception:
+        # Leaving by the front door would wait for the children.
+        log.exception("cluster.crashing")
+        sentinel.abandon()
 
 
 class Sentinel(cluster.Sentinel):
@@ -148,5 +153,8 @@ class Sentinel(cluster.Sentinel):
 
 
 def _has_ended(pid: int) -> bool:
-    """Dead but not reaped; asking `is_alive` would reap it."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    """Dead, and best not reaped yet; asking `is_alive` would reap it."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # starting another process reaps whoever has died until then
+        return True

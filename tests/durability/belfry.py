@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +23,7 @@ class Belfry:
     """One site whose clusters run the stand-in."""
 
     site: Site
+    ring: Callable[[int], None] = bell.ring
     placed: int = 0
     codes: list[int] = field(default_factory=list)
 
@@ -56,7 +57,7 @@ class Belfry:
         draft.touch()
         draft.rename(self.directory / "placed" / draft.name)
         if ring:
-            bell.ring(self.placed)
+            self.ring(self.placed)
         return name
 
     def seen(self, what: str, job: str | None = None) -> list[Happened]:
@@ -116,8 +117,3 @@ def the(belfry: Belfry, role: str) -> psutil.Process:
 
 def kill(process: psutil.Process) -> None:
     os.kill(process.pid, signal.SIGKILL)
-
-
-def stopped(process: psutil.Process) -> Iterator[None]:
-    process.suspend()
-    yield

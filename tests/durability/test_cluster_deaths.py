@@ -3,6 +3,7 @@
 import signal
 import time
 
+import psutil
 import pytest
 
 from runs.dispatch.sentinel import CRASHED
@@ -46,7 +47,7 @@ def test_after_a_busy_cluster_loses_a_process_new_work_runs_and_nothing_is_left(
     busy = belfry.wait_for("started", belfry.place("long"))
 
     victim = busy.pid if role == "worker" else the(belfry, role).pid
-    kill(next(one for one in belfry.site.processes() if one.pid == victim))
+    kill(psutil.Process(victim))
     restarted = belfry.new_work_runs(cluster)
     _only_one_cluster_is_left(belfry, restarted)
 
@@ -59,12 +60,12 @@ def test_every_worker_can_be_killed_while_it_works_and_the_cluster_stays(belfry:
     cluster = belfry.cluster()
 
     for _ in range(4):
-        kill_pid = belfry.wait_for("started", belfry.place("long")).pid
-        kill(next(one for one in belfry.site.processes() if one.pid == kill_pid))
+        busy = belfry.wait_for("started", belfry.place("long"))
+        kill(psutil.Process(busy.pid))
     belfry.new_work_runs(cluster)
 
+    belfry.eventually(lambda: len(those(belfry, "worker")) == 2, "both are replaced")
     assert cluster.process.poll() is None
-    assert len(those(belfry, "worker")) == 2
     assert cluster.stop() == 0
 
 
@@ -87,7 +88,7 @@ def test_what_a_step_started_dies_with_its_worker(belfry: Belfry) -> None:
     belfry.eventually(lambda: belfry.seen("obeyed"), "a step can stop its own child")
     assert len(belfry.site.processes()) == FAMILY + 2
 
-    kill(next(one for one in belfry.site.processes() if one.pid == worker))
+    kill(psutil.Process(worker))
 
     belfry.eventually(lambda: len(belfry.site.processes()) == FAMILY, "both children are gone")
     assert cluster.process.poll() is None
