@@ -37,11 +37,11 @@ def test_a_link_signs_in_and_a_password_does_so_later(
     page.get_by_label("New password confirmation").fill("correct horse battery")
     page.get_by_role("button", name="Set password").click()
     page.get_by_text("Your password is set").wait_for()
-    page.get_by_label("You and help").click()
+    page.get_by_label("You, help").click()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("Username").fill("operator")
     page.get_by_label("Password").fill("correct horse battery")
     page.get_by_role("button", name="Sign in").click()
 
-    page.get_by_role("heading", name="Runs").wait_for()
+    page.get_by_role("heading", name="Needs you").wait_for()
     assert not complaints
