@@ -25,7 +25,7 @@ class RunTable(tables.Table):  # type: ignore[misc]
     why = _cell("why", "Why", "why phone-line")
     attempts = _cell("attempts", "Failed", "number phone-hidden")
     started = _cell("started", "Started", "nowrap")
-    duration = _cell("duration", "Took", "number nowrap phone-hidden")
+    duration = _cell("duration", "Lasted", "number nowrap phone-hidden")
 
     class Meta:
         template_name = "_table.html"

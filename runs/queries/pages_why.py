@@ -99,26 +99,30 @@ def _progress(step: Step | None) -> str:
 def _waiting(wait: Wait, step: Step | None) -> Why:
     after = AFTER_DUE.get(wait.on_due, wait.on_due)
     return Why(
-        sentence=_waits_for(wait, step),
+        sentence=waits_for(wait, step),
         since=wait.opened_at,
-        next=f"Then {after}." if wait.due_at else "It stays open until it is answered.",
+        next=f"{after}." if wait.due_at else "It stays open until it is answered.",
         next_at=wait.due_at,
     )
 
 
-def _waits_for(wait: Wait, step: Step | None) -> str:
+def waits_for(wait: Wait, step: Step | None) -> str:
     match WaitKind(wait.kind):
         case WaitKind.DECISION:
             return f"Waits for a decision: {question_of(wait)}"
         case WaitKind.EVENT:
             return f"Waits for event {wait.event_name} with id {wait.correlation_id}."
         case WaitKind.TIMER:
-            return f"Sleeps in step {wait.step}: {wait.name}."
+            return f"Sleeps in step {wait.step}: {_name(wait)}."
         case WaitKind.CAPACITY:
-            return f"Waits for room: {wait.name}."
+            return f"Waits for room: {_name(wait)}."
         case WaitKind.RETRY:
             failed = f" after {of(step.failures, 'failure')}: {step.error}" if step else ""
             return f"Waits before it tries step {wait.step} again{failed}"
+
+
+def _name(wait: Wait) -> str:
+    return wait.name.removeprefix(f"{wait.kind} ").removeprefix("sleep ").replace("_", " ")
 
 
 def question_of(wait: Wait) -> str:
@@ -128,9 +132,10 @@ def question_of(wait: Wait) -> str:
 
 
 def _ended(run: Run) -> Why:
-    reason = f" {run.reason}" if run.reason else ""
+    reason = f" {run.reason}" if run.reason not in ("", "done") else ""
+    steps = "its one step is" if run.steps_total == 1 else f"all {run.steps_total} steps are"
     sentence = {
-        RunState.SUCCEEDED: f"Succeeded: all {of(run.steps_total, 'step')} done.{reason}",
+        RunState.SUCCEEDED: f"Succeeded: {steps} done.{reason}",
         RunState.CANCELLED: f"Cancelled at step {run.step}.{reason}",
         RunState.SUPERSEDED: f"Superseded by a new run.{reason}",
     }.get(RunState(run.state), run.state)

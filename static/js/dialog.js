@@ -1,4 +1,4 @@
-// Opens links marked data-drawer beside the page where there is room; they are pages of their own elsewhere.
+// Opens links marked data-drawer beside the page, where there is room for both.
 (() => {
   const drawer = document.getElementById("drawer");
   const wide = matchMedia("(min-width: 900px)");

@@ -1,4 +1,4 @@
-// Keys: whatever carries data-key is clicked, or focused when it is a field. Nothing here decides anything.
+// Keys: what carries data-key is clicked, or focused when it is a field. No key decides anything.
 (() => {
   const root = document.documentElement;
   const typing = (event) => event.target.closest?.("input, textarea, select, [contenteditable]");
@@ -8,7 +8,7 @@
 
   const press = (key) => {
     const all = [...scope().querySelectorAll(`[data-key="${key}"]`)];
-    const target = all.find(shown) || (key.startsWith("g ") && all[0]);
+    const target = all.find(shown) || all[0];
     if (!target) return false;
     target.matches("input") ? target.focus() : target.click();
     return true;
@@ -23,11 +23,6 @@
   };
 
   const acts = { j: () => rows(1), k: () => rows(-1) };
-  acts.x = () => {
-    const box = document.activeElement?.closest("[data-row]")?.querySelector("input[type=checkbox]");
-    box?.click();
-    return Boolean(box);
-  };
   acts.e = () => {
     const all = [...scope().querySelectorAll("main details, dialog details")];
     const open = all.some((one) => !one.open);
@@ -37,10 +32,11 @@
 
   const bindings = {};
   const bind = (key, act) => {
-    bindings[key === "?" ? "Shift+?" : key] = (event) => { if (usable(event) && act()) event.preventDefault(); };
+    bindings[key] = (event) => { if (usable(event) && act()) event.preventDefault(); };
   };
   for (const key of ["/", ".", "[", "]", "c", "y", "p", "u", "t", "?"]) bind(key, () => press(key));
   for (const key of "ordmawskl") bind(`g ${key}`, () => press(`g ${key}`));
   for (const key in acts) bind(key, acts[key]);
+  for (const key of "/?") bindings[`Shift+${key}`] = bindings[key];
   tinykeys.tinykeys(window, bindings);
 })();

@@ -43,6 +43,10 @@
     show();
   });
 
+  // What a reader has unfolded stays so, whatever the server sends.
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
+    !(name === "open" && node.matches("details, dialog"));
+
   const isPoll = (event) => event.detail.elt?.hasAttribute("data-live-region");
 
   document.body.addEventListener("htmx:afterRequest", (event) => {
