@@ -82,6 +82,19 @@ def respond(run_id: UUID, option: str, **fields: Any) -> None:
         waits.answer(open_wait(run_id).pk, answer={"option": option, "fields": fields}, by="ann")
 
 
+def deliver(name: str, correlation_id: str, payload: dict[str, Any]) -> None:
+    """An event arrives from outside."""
+    tenant = Tenant.objects.get(slug=lifecycle.DEFAULT_TENANT)
+    waits.deliver_event(
+        tenant_id=tenant.pk,
+        name=name,
+        correlation_id=correlation_id,
+        message_id=f"{name} {correlation_id}",
+        payload=payload,
+        source="tests",
+    )
+
+
 def let_the_wait_fall_due(run_id: UUID) -> None:
     """Time passes until the clock closes the run's open wait."""
     wait = open_wait(run_id)

@@ -3,6 +3,7 @@
 import os
 from email import message_from_bytes
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -138,11 +139,12 @@ def test_an_attempt_that_died_between_two_pages_judges_nothing_again(
 
     asked: list[str] = []
     judge = Scoring.judge
-    monkeypatch.setattr(
-        Scoring,
-        "judge",
-        lambda self, question, seen: asked.append(seen["text"]) or judge(self, question, seen),
-    )
+
+    def asked_again(self: Scoring, question: str, seen: dict[str, str]) -> dict[str, Any]:
+        asked.append(seen["text"])
+        return judge(self, question, seen)
+
+    monkeypatch.setattr(Scoring, "judge", asked_again)
     monkeypatch.setattr(ledger, "keep_judgements", dying_on_the_third)
     run_id = driving.start("inbox_triage", inbox=str(SAMPLE))
     driving.work()
