@@ -1,21 +1,22 @@
-"""The triggers that hold I1, I3, I8 and I10 in the database, made again after every migration.
+"""The triggers that hold I1, I3, I5, I8, I10 and I12 in the database itself.
 
 Django's SQLite schema editor drops triggers silently when it rebuilds a table, so they are not
 made by migrations but from the one list below, after each of them (R20).
 """
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 FENCED = (
-    "runs_step",
-    "runs_checkpoint",
-    "runs_call",
-    "runs_plannedcall",
-    "runs_judgement",
     "runs_artifact",
+    "runs_call",
+    "runs_checkpoint",
+    "runs_judgement",
     "runs_logline",
+    "runs_plannedcall",
+    "runs_step",
     "runs_wait",
 )
 OF_A_RUN = (*FENCED, "runs_assignment", "runs_auditevent")
@@ -23,73 +24,63 @@ FINAL = "('succeeded', 'cancelled', 'superseded')"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
-    """Refuses `event` on `table` where `refused` holds, saying `because`."""
+class Rule:
+    """Refuse `event` on `table` where `refused` holds.
 
-    name: str
+    `{fence}`, `{state}` and `{checkpoint}` stand for those of the run that the row belongs to.
+    """
+
     table: str
     event: str
     refused: str
     because: str
 
 
-def _fence_guards() -> list[Guard]:
-    stale = "NEW.fence <> (SELECT fence FROM runs_run WHERE id = NEW.run_id{share})"
-    return [
-        Guard(
-            name=f"{table}_{event.lower()}_needs_the_newest_fence",
-            table=table,
-            event=event,
-            refused=stale,
-            because="I3: this fence is not the newest of its run",
-        )
-        for table in FENCED
-        for event in ("INSERT", "UPDATE")
-    ]
+def _of_every_row() -> list[Rule]:
+    rules = []
+    for event in ("INSERT", "UPDATE"):
+        for table in OF_A_RUN:
+            rules.append(
+                Rule(
+                    table=table,
+                    event=event,
+                    refused=f"{{state}} IN {FINAL}",
+                    because="I10: this run is final and never changes again",
+                )
+            )
+        for table in FENCED:
+            rules.append(
+                Rule(
+                    table=table,
+                    event=event,
+                    refused="NEW.fence <> {fence}",
+                    because="I3: this fence is not the newest of its run",
+                )
+            )
+    return rules
 
 
-def _final_guards() -> list[Guard]:
-    # Names of tables cannot be parameters, and these come from the list above.
-    final = f"(SELECT state FROM runs_run WHERE id = NEW.run_id{{share}}) IN {FINAL}"  # noqa: S608
-    return [
-        Guard(
-            name=f"{table}_{event.lower()}_needs_a_run_that_is_not_final",
-            table=table,
-            event=event,
-            refused=final,
-            because="I10: this run is final and never changes again",
-        )
-        for table in OF_A_RUN
-        for event in ("INSERT", "UPDATE")
-    ]
-
-
-GUARDS: list[Guard] = [
-    *_fence_guards(),
-    *_final_guards(),
-    Guard(
-        name="runs_run_final_never_changes",
+RULES: list[Rule] = [
+    *_of_every_row(),
+    Rule(
         table="runs_run",
         event="UPDATE",
         refused=f"OLD.state IN {FINAL}",
         because="I10: this run is final and never changes again",
     ),
-    Guard(
-        name="runs_run_numbers_never_go_back",
+    Rule(
         table="runs_run",
         event="UPDATE",
         refused="NEW.fence < OLD.fence OR NEW.checkpoint < OLD.checkpoint OR NEW.seq < OLD.seq",
         because="I3, I8: fence, checkpoint and event numbers never go back",
     ),
-    Guard(
-        name="runs_step_cursor_never_goes_back",
+    Rule(
         table="runs_step",
         event="UPDATE",
         refused="NEW.cursor_ordinal < OLD.cursor_ordinal",
         because="I8: a cursor never goes back within a generation",
     ),
-    Guard(
-        name="runs_step_result_is_kept",
+    Rule(
         table="runs_step",
         event="UPDATE",
         refused=(
@@ -98,36 +89,31 @@ GUARDS: list[Guard] = [
         ),
         because="I1: the result of a finished step never changes",
     ),
-    Guard(
-        name="runs_checkpoint_number_rises",
+    Rule(
         table="runs_checkpoint",
         event="INSERT",
-        refused="NEW.number <= (SELECT checkpoint FROM runs_run WHERE id = NEW.run_id{share})",
+        refused="NEW.number <= {checkpoint}",
         because="I8: checkpoint numbers of a run never go back",
     ),
-    Guard(
-        name="runs_checkpoint_never_changes",
+    Rule(
         table="runs_checkpoint",
         event="UPDATE",
         refused="1 = 1",
         because="I8: a checkpoint is immutable",
     ),
-    Guard(
-        name="runs_call_keeps_its_bytes",
+    Rule(
         table="runs_call",
         event="UPDATE",
         refused="NEW.key <> OLD.key OR NEW.request <> OLD.request OR NEW.run_id <> OLD.run_id",
         because="I5: a key names one call with one request",
     ),
-    Guard(
-        name="runs_call_confirmed_is_kept",
+    Rule(
         table="runs_call",
         event="UPDATE",
         refused="OLD.state = 'confirmed' AND (NEW.state <> OLD.state OR NEW.answer <> OLD.answer)",
         because="I5: a confirmed call keeps its answer",
     ),
-    Guard(
-        name="runs_auditevent_only_erased",
+    Rule(
         table="runs_auditevent",
         event="UPDATE",
         refused=(
@@ -140,42 +126,73 @@ GUARDS: list[Guard] = [
 ]
 
 
+def names() -> list[str]:
+    """One trigger for each table and event that has rules."""
+    return [_name(table, event) for table, event, _ in _grouped()]
+
+
 def install(connection: BaseDatabaseWrapper) -> None:
     """Make every guard again, in its present form."""
+    make = _on_sqlite if connection.vendor == "sqlite" else _on_postgresql
     with connection.cursor() as cursor:
-        for guard in GUARDS:
-            for statement in _statements(connection.vendor, guard):
+        for table, event, rules in _grouped():
+            for statement in make(table, event, rules):
                 cursor.execute(statement)
 
 
 def missing(connection: BaseDatabaseWrapper) -> list[str]:
     """Names of guards that this database does not have."""
+    there_is = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'O'"
+    if connection.vendor == "sqlite":
+        there_is = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
     with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-        else:
-            cursor.execute(
-                "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'O'"
-            )
+        cursor.execute(there_is)
         there = {row[0] for row in cursor.fetchall()}
-    return [guard.name for guard in GUARDS if guard.name not in there]
+    return [name for name in names() if name not in there]
 
 
-def _statements(vendor: str, guard: Guard) -> list[str]:
-    if vendor == "sqlite":
-        return [
-            f"DROP TRIGGER IF EXISTS {guard.name}",
-            f"CREATE TRIGGER {guard.name} BEFORE {guard.event} ON {guard.table}"
-            f" WHEN {guard.refused.format(share='')}"
-            f" BEGIN SELECT RAISE(ABORT, '{guard.because}'); END",
-        ]
-    # FOR SHARE: without it a takeover that has not committed yet would not be seen (R20).
-    refused = guard.refused.format(share=" FOR SHARE")
+def _grouped() -> list[tuple[str, str, list[Rule]]]:
+    ordered = sorted(RULES, key=lambda rule: (rule.table, rule.event))
+    groups = groupby(ordered, key=lambda rule: (rule.table, rule.event))
+    return [(table, event, list(rules)) for (table, event), rules in groups]
+
+
+def _name(table: str, event: str) -> str:
+    return f"{table}_{event.lower()}_guard"
+
+
+def _on_sqlite(table: str, event: str, rules: list[Rule]) -> list[str]:
+    run = "(SELECT {column} FROM runs_run WHERE id = NEW.run_id)"
+    columns = {name: run.format(column=name) for name in ("fence", "state", "checkpoint")}
+    checks = " ".join(
+        f"SELECT RAISE(ABORT, '{rule.because}') WHERE {rule.refused.format(**columns)};"
+        for rule in rules
+    )
+    name = _name(table, event)
     return [
-        f"CREATE OR REPLACE FUNCTION {guard.name}() RETURNS trigger LANGUAGE plpgsql AS $$"
-        f" BEGIN IF {refused} THEN RAISE EXCEPTION '{guard.because}'"
-        f" USING ERRCODE = 'check_violation'; END IF; RETURN NEW; END $$",
-        f"DROP TRIGGER IF EXISTS {guard.name} ON {guard.table}",
-        f"CREATE TRIGGER {guard.name} BEFORE {guard.event} ON {guard.table}"
-        f" FOR EACH ROW EXECUTE FUNCTION {guard.name}()",
+        f"DROP TRIGGER IF EXISTS {name}",
+        f"CREATE TRIGGER {name} BEFORE {event} ON {table} BEGIN {checks} END",
+    ]
+
+
+def _on_postgresql(table: str, event: str, rules: list[Rule]) -> list[str]:
+    columns = {name: f"r.{name}" for name in ("fence", "state", "checkpoint")}
+    checks = " ".join(
+        f"IF {rule.refused.format(**columns)} THEN RAISE EXCEPTION '{rule.because}'"
+        " USING ERRCODE = 'check_violation'; END IF;"
+        for rule in rules
+    )
+    # FOR SHARE: without it a takeover that has not committed yet would not be seen (R20).
+    read = (
+        ""
+        if table == "runs_run"
+        else "SELECT fence, state, checkpoint INTO r FROM runs_run WHERE id = NEW.run_id FOR SHARE;"
+    )
+    name = _name(table, event)
+    return [
+        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$"
+        f" DECLARE r record; BEGIN {read} {checks} RETURN NEW; END $$",
+        f"DROP TRIGGER IF EXISTS {name} ON {table}",
+        f"CREATE TRIGGER {name} BEFORE {event} ON {table}"
+        f" FOR EACH ROW EXECUTE FUNCTION {name}()",
     ]
