@@ -14,5 +14,4 @@ def missing_guards(connection: BaseDatabaseWrapper) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(SQLITE_TRIGGERS if sqlite else POSTGRESQL_TRIGGERS)
         there = {row[0] for row in cursor.fetchall()}
-    # PostgreSQL cuts names at 63 characters.
-    return [guard.name for guard in GUARDS if guard.name[:63] not in there]
+    return [guard.name for guard in GUARDS if guard.name not in there]

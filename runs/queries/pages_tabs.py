@@ -10,7 +10,7 @@ from django.db.models import Model, QuerySet
 from runs.models import Artifact, AuditEvent, Call, Checkpoint, Run, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
 from runs.queries.pages_why import question_of
-from runs.rules.chain import link, payload_digest
+from runs.rules.chain import fault_of
 from runs.rules.words import of
 
 PAGE = 50
@@ -136,7 +136,7 @@ def chain_of(run: Run) -> Chain:
     prev, line, events, first_bad = "", "", 0, None
     for event in AuditEvent.objects.filter(run=run).order_by("seq").iterator(chunk_size=1_000):
         events += 1
-        if first_bad is None and not _holds(event, prev=prev, place=events):
+        if first_bad is None and fault_of(event, prev=prev, place=events):
             first_bad = event.seq
         prev = event.hash
         if event.kind == "audit.line":
@@ -144,27 +144,6 @@ def chain_of(run: Run) -> Chain:
     if first_bad is None and (prev != run.head or events != run.seq):
         first_bad = run.seq
     return Chain(events=events, first_bad=first_bad, head=run.head, line=line)
-
-
-def _holds(event: AuditEvent, *, prev: str, place: int) -> bool:
-    # An erased body leaves its digest behind, so that the chain still verifies (R37).
-    if event.salt and payload_digest(salt=event.salt, body=event.body) != event.payload_digest:
-        return False
-    return (
-        event.seq == place
-        and event.prev == prev
-        and event.hash
-        == link(
-            prev=prev,
-            seq=event.seq,
-            at=event.at,
-            kind=event.kind,
-            step=event.step,
-            fence=event.fence,
-            actor=event.actor,
-            payload=event.payload_digest,
-        )
-    )
 
 
 def chain_lines(run: Run) -> Iterator[dict[str, Any]]:

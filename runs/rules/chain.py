@@ -4,6 +4,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,3 +36,42 @@ def link(
     """The hash of one event, over its place, its facts and the event before it."""
     parts = (prev, str(seq), instant(at), kind, step, str(fence), actor, payload)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+class Linked(Protocol):
+    """An event in its place, as it is stored."""
+
+    seq: int
+    at: datetime
+    kind: str
+    step: str
+    fence: int
+    actor: str
+    body: str
+    salt: str
+    payload_digest: str
+    prev: str
+    hash: str
+
+
+def fault_of(event: Linked, *, prev: str, place: int) -> str:
+    """Why this event does not follow the one before it; empty when it does."""
+    if event.seq != place:
+        return f"event {place} is missing: the next one there is {event.seq}"
+    if event.prev != prev:
+        return f"event {place} ({event.kind}) names another event before it than the one there"
+    # An erased body leaves its digest behind, so that the chain still verifies (R37).
+    if event.body and payload_digest(salt=event.salt, body=event.body) != event.payload_digest:
+        return f"the body of event {place} ({event.kind}) is not what its digest covers"
+    if event.hash != link(
+        prev=prev,
+        seq=event.seq,
+        at=event.at,
+        kind=event.kind,
+        step=event.step,
+        fence=event.fence,
+        actor=event.actor,
+        payload=event.payload_digest,
+    ):
+        return f"event {place} ({event.kind}) is not what its hash covers"
+    return ""
