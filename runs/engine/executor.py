@@ -19,7 +19,7 @@ from runs.ledger import lifecycle, waits
 from runs.queries import resume
 from runs.rules import asks, canonical
 from runs.rules.claims import Claimed
-from runs.rules.fence import FenceLost
+from runs.rules.fence import Fence, FenceLost
 from runs.rules.retry import delay, exhausted, gives_up
 from runs.rules.states import WaitKind
 from runs.rules.written import WaitDraft
@@ -53,20 +53,11 @@ def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], 
     facts = {"run": str(fence.run_id), "fence": fence.number}
     log.info("run.claimed", extra={**facts, "step": claimed.step.key, "reason": claimed.reason})
     try:
-        session = open_session(claimed, keeper=keeper, stop_at_boundary=stop_at_boundary)
-        if claimed.cancel_requested or claimed.pause_requested:
-            raise StopRequested
-        while _attempt(session) is Went.ON:
-            if because := stop_at_boundary():
-                raise HandBack(because, entered=False)
+        _work(claimed, keeper, stop_at_boundary)
     except Parked:
         log.info("run.parked", extra=facts)
-    except StopRequested:
-        lifecycle.stop_as_requested(fence)
-        log.info("run.stopped", extra=facts)
-    except HandBack as back:
-        lifecycle.hand_back(fence, because=back.because, entered=back.entered)
-        log.info("run.handed_back", extra={**facts, "because": back.because})
+    except (StopRequested, HandBack) as left:
+        _leave(fence, left)
     except FenceLost:
         log.warning("fence.lost", extra=facts)
     except Error:
@@ -76,6 +67,23 @@ def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], 
         log.exception("engine.failed", extra=facts)
         reason = f"The engine failed: {secrets.describe(error)}"
         lifecycle.fail(fence, reason=reason, error_class=type(error).__name__)
+
+
+def _work(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> None:
+    session = open_session(claimed, keeper=keeper, stop_at_boundary=stop_at_boundary)
+    if claimed.cancel_requested or claimed.pause_requested:
+        raise StopRequested
+    while _attempt(session) is Went.ON:
+        if because := stop_at_boundary():
+            raise HandBack(because, entered=False)
+
+
+def _leave(fence: Fence, left: StopRequested | HandBack) -> None:
+    if isinstance(left, HandBack):
+        lifecycle.hand_back(fence, because=left.because, entered=left.entered)
+    else:
+        lifecycle.stop_as_requested(fence)
+    log.info("run.left", extra={"run": str(fence.run_id), "because": str(left)})
 
 
 def _attempt(session: Session) -> Went:

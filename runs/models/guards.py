@@ -1,19 +1,20 @@
-"""The rows that no writer may write, whoever it is: I1, I3, I8 and I10 held in the database.
+"""The triggers that hold I1, I3, I5, I8, I10 and I12 in the database itself.
 
 Django's SQLite schema editor drops triggers silently when it rebuilds a table, so they are not
 made by migrations but from the one list below, after each of them (R20).
 """
 
 from dataclasses import dataclass
+from itertools import groupby
 
 FENCED = (
-    "runs_step",
-    "runs_checkpoint",
-    "runs_call",
-    "runs_plannedcall",
-    "runs_judgement",
     "runs_artifact",
+    "runs_call",
+    "runs_checkpoint",
+    "runs_judgement",
     "runs_logline",
+    "runs_plannedcall",
+    "runs_step",
     "runs_wait",
 )
 OF_A_RUN = (*FENCED, "runs_assignment", "runs_auditevent")
@@ -21,73 +22,63 @@ FINAL = "('succeeded', 'cancelled', 'superseded')"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
-    """Refuses `event` on `table` where `refused` holds, saying `because`."""
+class Rule:
+    """Refuse `event` on `table` where `refused` holds.
 
-    name: str
+    `{fence}`, `{state}` and `{checkpoint}` stand for those of the run that the row belongs to.
+    """
+
     table: str
     event: str
     refused: str
     because: str
 
 
-def _fence_guards() -> list[Guard]:
-    stale = "NEW.fence <> (SELECT fence FROM runs_run WHERE id = NEW.run_id{share})"
-    return [
-        Guard(
-            name=f"{table}_{event.lower()}_needs_the_newest_fence",
+def _of_every_row() -> list[Rule]:
+    final = [
+        Rule(
             table=table,
             event=event,
-            refused=stale,
-            because="I3: this fence is not the newest of its run",
-        )
-        for table in FENCED
-        for event in ("INSERT", "UPDATE")
-    ]
-
-
-def _final_guards() -> list[Guard]:
-    # Names of tables cannot be parameters, and these come from the list above.
-    final = f"(SELECT state FROM runs_run WHERE id = NEW.run_id{{share}}) IN {FINAL}"  # noqa: S608
-    return [
-        Guard(
-            name=f"{table}_{event.lower()}_needs_a_run_that_is_not_final",
-            table=table,
-            event=event,
-            refused=final,
+            refused=f"{{state}} IN {FINAL}",
             because="I10: this run is final and never changes again",
         )
         for table in OF_A_RUN
         for event in ("INSERT", "UPDATE")
     ]
+    stale = [
+        Rule(
+            table=table,
+            event=event,
+            refused="NEW.fence <> {fence}",
+            because="I3: this fence is not the newest of its run",
+        )
+        for table in FENCED
+        for event in ("INSERT", "UPDATE")
+    ]
+    return [*final, *stale]
 
 
-GUARDS: list[Guard] = [
-    *_fence_guards(),
-    *_final_guards(),
-    Guard(
-        name="runs_run_final_never_changes",
+RULES: list[Rule] = [
+    *_of_every_row(),
+    Rule(
         table="runs_run",
         event="UPDATE",
         refused=f"OLD.state IN {FINAL}",
         because="I10: this run is final and never changes again",
     ),
-    Guard(
-        name="runs_run_numbers_never_go_back",
+    Rule(
         table="runs_run",
         event="UPDATE",
         refused="NEW.fence < OLD.fence OR NEW.checkpoint < OLD.checkpoint OR NEW.seq < OLD.seq",
         because="I3, I8: fence, checkpoint and event numbers never go back",
     ),
-    Guard(
-        name="runs_step_cursor_never_goes_back",
+    Rule(
         table="runs_step",
         event="UPDATE",
         refused="NEW.cursor_ordinal < OLD.cursor_ordinal",
         because="I8: a cursor never goes back within a generation",
     ),
-    Guard(
-        name="runs_step_result_is_kept",
+    Rule(
         table="runs_step",
         event="UPDATE",
         refused=(
@@ -96,36 +87,31 @@ GUARDS: list[Guard] = [
         ),
         because="I1: the result of a finished step never changes",
     ),
-    Guard(
-        name="runs_checkpoint_number_rises",
+    Rule(
         table="runs_checkpoint",
         event="INSERT",
-        refused="NEW.number <= (SELECT checkpoint FROM runs_run WHERE id = NEW.run_id{share})",
+        refused="NEW.number <= {checkpoint}",
         because="I8: checkpoint numbers of a run never go back",
     ),
-    Guard(
-        name="runs_checkpoint_never_changes",
+    Rule(
         table="runs_checkpoint",
         event="UPDATE",
         refused="1 = 1",
         because="I8: a checkpoint is immutable",
     ),
-    Guard(
-        name="runs_call_keeps_its_bytes",
+    Rule(
         table="runs_call",
         event="UPDATE",
         refused="NEW.key <> OLD.key OR NEW.request <> OLD.request OR NEW.run_id <> OLD.run_id",
         because="I5: a key names one call with one request",
     ),
-    Guard(
-        name="runs_call_confirmed_is_kept",
+    Rule(
         table="runs_call",
         event="UPDATE",
         refused="OLD.state = 'confirmed' AND (NEW.state <> OLD.state OR NEW.answer <> OLD.answer)",
         because="I5: a confirmed call keeps its answer",
     ),
-    Guard(
-        name="runs_auditevent_only_erased",
+    Rule(
         table="runs_auditevent",
         event="UPDATE",
         refused=(
@@ -136,3 +122,20 @@ GUARDS: list[Guard] = [
         because="I12: an audit event is append-only",
     ),
 ]
+
+
+def names() -> list[str]:
+    """One trigger for each table and event that has rules."""
+    return [name_of(table, event) for table, event, _ in grouped()]
+
+
+def grouped() -> list[tuple[str, str, list[Rule]]]:
+    """The rules of each table and event, which one trigger holds together."""
+    ordered = sorted(RULES, key=lambda rule: (rule.table, rule.event))
+    groups = groupby(ordered, key=lambda rule: (rule.table, rule.event))
+    return [(table, event, list(rules)) for (table, event), rules in groups]
+
+
+def name_of(table: str, event: str) -> str:
+    """What the trigger of a table and event is called."""
+    return f"{table}_{event.lower()}_guard"

@@ -1,17 +1,16 @@
-"""Which of the triggers that hold the invariants a database lacks (R20)."""
+"""Which triggers a database lacks."""
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from runs.models.guards import GUARDS
-
-SQLITE_TRIGGERS = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-POSTGRESQL_TRIGGERS = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'O'"
+from runs.models import guards
 
 
-def missing_guards(connection: BaseDatabaseWrapper) -> list[str]:
-    """Names of guards that this database does not have."""
-    sqlite = connection.vendor == "sqlite"
+def missing(connection: BaseDatabaseWrapper) -> list[str]:
+    """Names of guards that this database does not have (R20)."""
+    there_is = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'O'"
+    if connection.vendor == "sqlite":
+        there_is = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
     with connection.cursor() as cursor:
-        cursor.execute(SQLITE_TRIGGERS if sqlite else POSTGRESQL_TRIGGERS)
+        cursor.execute(there_is)
         there = {row[0] for row in cursor.fetchall()}
-    return [guard.name for guard in GUARDS if guard.name not in there]
+    return [name for name in guards.names() if name not in there]
