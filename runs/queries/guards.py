@@ -5,7 +5,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from runs.models import guards
 
 
-def missing(connection: BaseDatabaseWrapper) -> list[str]:
+def missing_guards(connection: BaseDatabaseWrapper) -> list[str]:
     """Names of guards that this database does not have (R20)."""
     there_is = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'O'"
     if connection.vendor == "sqlite":
