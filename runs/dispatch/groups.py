@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MARK = "MILEPOST_WORKER"
+WORKER = "mp-worker"  # what a worker and its forks are called
 PROC = Path("/proc")
 PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 PATIENCE = 2.0  # seconds a killed process may take to go
@@ -32,6 +33,7 @@ class Identity:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
     pid: int
+    name: bytes
     group: int
     session: int
     started: int
@@ -85,14 +87,15 @@ def end(who: Identity) -> None:
 
 def sweep() -> int:
     """Kill what dead workers of this machine left behind; answer how many."""
-    orphans = [seen.pid for seen in _all_running() if _is_orphan(seen.pid)]
+    orphans = [seen.pid for seen in _all_running() if _is_orphan(seen)]
     for pid in orphans:
         _kill(pid)
     return len(orphans)
 
 
 def _members(who: Identity) -> Iterator[int]:
-    session = os.getsid(0)
+    leader = _look(who.pid)
+    session = leader.session if leader and leader.started == who.started else os.getsid(0)
     for seen in _all_running():
         # The session tells our group from one that a stranger opened later under the same number.
         in_group = seen.group == who.pid and seen.session == session
@@ -101,11 +104,13 @@ def _members(who: Identity) -> Iterator[int]:
             yield seen.pid
 
 
-def _is_orphan(pid: int) -> bool:
-    match _mark_of(pid).split("."):
+def _is_orphan(seen: _Seen) -> bool:
+    match _mark_of(seen.pid).split("."):
         case [leader, started, namespace] if namespace == _namespace("self"):
             return not alive(Identity(pid=int(leader), started=int(started)))
-    return False  # not ours, or of a container whose pids mean nothing here
+    # A fork of a worker has no environment of its own to carry the mark, but its name and its group.
+    forked = seen.name == WORKER.encode() and seen.group != seen.pid
+    return forked and _same_namespace(seen.pid) and identity_of(seen.group) is None
 
 
 def _all_running() -> Iterator[_Seen]:
@@ -117,11 +122,13 @@ def _all_running() -> Iterator[_Seen]:
 def _look(pid: int) -> _Seen | None:
     try:
         # The name in brackets may hold anything, so read from its last bracket on.
-        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b") ")[2].split()
+        named, _, rest = (PROC / str(pid) / "stat").read_bytes().rpartition(b") ")
     except OSError:
         return None
+    fields = rest.split()
     return _Seen(
         pid=pid,
+        name=named.partition(b"(")[2],
         gone=fields[0] in {b"Z", b"X"},
         group=int(fields[2]),
         session=int(fields[3]),
@@ -131,13 +138,21 @@ def _look(pid: int) -> _Seen | None:
 
 def _mark_of(pid: int) -> str:
     try:
-        if _namespace(str(pid)) != _namespace("self"):
-            return ""
         environment = (PROC / str(pid) / "environ").read_bytes()
     except OSError:
         return ""
+    if not _same_namespace(pid):
+        return ""
     _, found, rest = (b"\0" + environment).partition(f"\0{MARK}=".encode())
     return rest.partition(b"\0")[0].decode(errors="replace") if found else ""
+
+
+def _same_namespace(pid: int) -> bool:
+    """Pids in another container's marks mean nothing here."""
+    try:
+        return _namespace(str(pid)) == _namespace("self")
+    except OSError:
+        return False
 
 
 def _namespace(pid: str) -> str:

@@ -36,7 +36,7 @@ def _hear_nothing(_number: int, _frame: object) -> None:
 
 def be_worker(parent: int, pulse: Pulse, seat: Seat, *queue_args: Any) -> None:
     """Run doorbells until told to stop, in a process group of its own."""
-    _begin(parent, "mp-worker")
+    _begin(parent, groups.WORKER)
     groups.lead()
     pulse.take(seat)
     _tell("enlist")

@@ -106,10 +106,12 @@ def _stubborn(job: Path) -> None:
 
 
 def _family(job: Path) -> None:
-    """A step with three children: in its group, in a session of its own, and stoppable by it."""
+    """A step with four children: in its group, in a session of its own, forked, and one it stops."""
     sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
     subprocess.Popen(sleeper)
     subprocess.Popen(sleeper, start_new_session=True)
+    if os.fork() == 0:
+        time.sleep(300)
     obedient = subprocess.Popen(sleeper)
     obedient.terminate()
     code = obedient.wait(timeout=10)

@@ -86,11 +86,11 @@ def test_what_a_step_started_dies_with_its_worker(belfry: Belfry) -> None:
     job = belfry.place("family")
     worker = belfry.wait_for("started", job).pid
     belfry.eventually(lambda: belfry.seen("obeyed"), "a step can stop its own child")
-    assert len(belfry.site.processes()) == FAMILY + 2
+    assert len(belfry.site.processes()) == FAMILY + 3
 
     kill(psutil.Process(worker))
 
-    belfry.eventually(lambda: len(belfry.site.processes()) == FAMILY, "both children are gone")
+    belfry.eventually(lambda: len(belfry.site.processes()) == FAMILY, "all three children are gone")
     assert cluster.process.poll() is None
     assert cluster.stop() == 0
 

@@ -15,6 +15,7 @@ from runs.dispatch.backlog import FROZEN_AFTER, RING_AFTER, Silence
 from runs.dispatch.demands import unmet
 from tests.support.waiting import eventually
 
+pytestmark = pytest.mark.one_database
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
 
