@@ -5,15 +5,17 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.template.loader import render_to_string
 
 from runs.examples import queries
 from runs.examples.inbox import mailbox as maildir
-from runs.examples.models import Judgement
 from runs.examples.queries import Tally
+
+if TYPE_CHECKING:
+    from runs.examples.models import Judgement
 
 MOST_SHOWN = 500
 MOST_EVIDENCE = 2_000
@@ -35,7 +37,7 @@ class Row:
     text: str
 
 
-def evidence_of(judgement: Judgement) -> dict[str, Any]:
+def evidence_of(judgement: "Judgement") -> dict[str, Any]:
     message = judgement.message
     return {
         "from": message.sender or "not given",
