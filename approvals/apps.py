@@ -1,8 +1,17 @@
-"""Tells Django that the app `approvals` exists."""
+"""Tells Django that the app `approvals` exists, and answers for waits of kind decision."""
+
+from importlib import import_module
 
 from django.apps import AppConfig
+
+from runs.definition import gates
+from runs.rules.states import WaitKind
 
 
 class ApprovalsConfig(AppConfig):
     name = "approvals"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        gate = import_module("approvals.gate")
+        gates.register(WaitKind.DECISION.value, gate.DecisionGate())

@@ -16,12 +16,13 @@ class OpenedWait:
     kind: str
     name: str
     run_id: UUID
-    tenant_id: int | None
+    tenant_id: int
     workflow: str
     step: str
     generation: int
     asks: JSON
     expires_at: datetime | None
+    on_due: str = "stay"
 
 
 class Gate(Protocol):

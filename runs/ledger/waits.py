@@ -203,27 +203,36 @@ def opened_wait(run: Run, wait: Wait) -> gates.OpenedWait:
         generation=wait.generation,
         asks=canonical.loads(wait.subject),
         expires_at=wait.due_at,
+        on_due=wait.on_due,
     )
 
 
 def answer(
-    wait_id: int, *, answer: Mapping[str, Any], by: str, then: Then = "resume", because: str = ""
+    wait_id: int,
+    *,
+    answer: Mapping[str, Any],
+    by: str,
+    then: Then = "resume",
+    because: str = "",
+    facts: Mapping[str, Any] | None = None,
 ) -> None:
     """Close an open wait with its one answer and move its run; the caller owns the transaction.
 
+    `facts` go into the audit event beside what every closed wait says.
     Raises WaitClosed when somebody or something was first (I13).
     """
-    run, wait = _lock_wait(wait_id)
+    run, wait = lock_open(wait_id)
     now = db_now()
     _close(run, wait, to=WaitState.RESOLVED, answer=canonical.dumps(dict(answer)), by=by, now=now)
-    _follow(run, wait, then=then, because=because or f"answered by {by}", by=by, now=now)
+    said = because or f"answered by {by}"
+    _follow(run, wait, then=then, because=said, by=by, now=now, facts=facts)
 
 
 def expire(wait_id: int) -> bool:
     """Let the clock close a wait that is over, in its declared way; False when it was late."""
     with transaction.atomic():
         try:
-            run, wait = _lock_wait(wait_id)
+            run, wait = lock_open(wait_id)
         except WaitClosed:
             return False
         now = db_now()
@@ -251,7 +260,8 @@ def _overdue(wait: Wait) -> str:
     return f"{wait.kind} {wait.name} expired without an answer"
 
 
-def _lock_wait(wait_id: int) -> tuple[Run, Wait]:
+def lock_open(wait_id: int) -> tuple[Run, Wait]:
+    """An open wait and its run, held until the caller's transaction ends; WaitClosed otherwise."""
     seen = Wait.objects.get(pk=wait_id)
     # Run row first, then the wait: cancelling takes them in this order, the reverse deadlocks.
     run = transitions.lock(seen.run_id)
@@ -277,9 +287,18 @@ def _close(
     wait.state, wait.answer, wait.closed_by, wait.closed_at = to.value, answer, by, now
 
 
-def _follow(run: Run, wait: Wait, *, then: Then, because: str, by: str, now: datetime) -> None:
-    body = canonical.dumps({"wait": wait.name, "kind": wait.kind, "state": wait.state, "by": by})
-    closed = Draft(kind="wait.closed", step=wait.step, body=body)
+def _follow(
+    run: Run,
+    wait: Wait,
+    *,
+    then: Then,
+    because: str,
+    by: str,
+    now: datetime,
+    facts: Mapping[str, Any] | None = None,
+) -> None:
+    body = {"wait": wait.name, "kind": wait.kind, "state": wait.state, "by": by, **(facts or {})}
+    closed = Draft(kind="wait.closed", step=wait.step, body=canonical.dumps(body))
     if then == "cancel":
         transitions.note(run, events=[closed], now=now, actor=by)
         lifecycle.end_cancelled(run, because=because, actor=by, now=now)
@@ -330,7 +349,7 @@ def match_event(wait_id: int) -> bool:
 
 def _wake_by_event(wait_id: int, event: Event) -> bool:
     try:
-        run, wait = _lock_wait(wait_id)
+        run, wait = lock_open(wait_id)
     except WaitClosed:
         return False
     now = db_now()

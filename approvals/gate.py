@@ -1,0 +1,22 @@
+"""The gate of waits that a person answers: called inside the engine's own transactions."""
+
+from uuid import UUID
+
+from approvals.ledger import closing, opening
+from runs.definition.gates import OpenedWait
+
+
+class DecisionGate:
+    """Opens, expires and withdraws decisions together with the waits that they answer."""
+
+    def open(self, opened: OpenedWait) -> None:
+        """A run has parked for a person."""
+        opening.open_decision(opened)
+
+    def expire(self, wait_id: int) -> None:
+        """The clock was first."""
+        closing.expire(wait_id)
+
+    def withdraw(self, run_id: UUID, because: str) -> None:
+        """The run was closed; nobody is asked any more."""
+        closing.withdraw(run_id, because)

@@ -1,0 +1,1 @@
+"""Every write of decisions: one function, one transaction, one true sentence."""

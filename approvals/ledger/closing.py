@@ -1,0 +1,32 @@
+"""A decision ends without an answer: the clock was first, or its run was closed."""
+
+from uuid import UUID
+
+from django.db.models import F
+
+from approvals.models import Decision
+from runs.queries.clock import db_now
+from runs.rules.states import DecisionState
+
+CLOCK = "the clock"
+
+
+def expire(wait_id: int) -> None:
+    """The clock has closed the wait; the caller owns the transaction and holds the run."""
+    Decision.objects.filter(wait_id=wait_id, state=DecisionState.OPEN.value).update(
+        state=DecisionState.EXPIRED.value,
+        closed_at=db_now(),
+        closed_by=CLOCK,
+        because="Nobody answered in time.",
+        seq=F("seq") + 1,
+    )
+
+
+def withdraw(run_id: UUID, because: str) -> None:
+    """The run has been closed; the caller owns the transaction and holds the run."""
+    Decision.objects.filter(run_id=run_id, state=DecisionState.OPEN.value).update(
+        state=DecisionState.WITHDRAWN.value,
+        closed_at=db_now(),
+        because=because,
+        seq=F("seq") + 1,
+    )

@@ -1,0 +1,74 @@
+"""Take a decision into one's hands: the run's row first, then the decision as it is then."""
+
+from contextlib import suppress
+from datetime import datetime
+
+from approvals.models import Decision
+from approvals.queries.visible import visible_decision
+from runs.ledger import waits
+from runs.rules.policy import Actor
+from runs.rules.states import DecisionState
+
+
+class DecisionClosed(Exception):
+    """The decision has been answered, has expired or was withdrawn; the message says by whom."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(sentence_of(decision))
+        self.decision = decision
+
+
+class DecisionExpired(DecisionClosed):
+    """The time for an answer is over, so none is taken any more."""
+
+
+class DecisionChanged(Exception):
+    """What would be bound is not what was shown; nothing was recorded.
+
+    `altered` are calls whose stored bytes no longer fit their digest: nothing can be approved.
+    """
+
+    def __init__(
+        self, decision: Decision, *, shown: str, now: str, altered: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(f"Shown was {shown[:12] or 'nothing'}, now it is {now[:12]}.")
+        self.decision, self.shown, self.now, self.altered = decision, shown, now, altered
+
+
+def held(actor: Actor, decision_id: int, *, now: datetime) -> Decision:
+    """The open decision, its run's row locked until the transaction ends.
+
+    Raises NoSuchDecision, DecisionClosed, DecisionExpired.
+    """
+    seen = visible_decision(actor, decision_id)
+    # Run, wait, decision: parking, the clock and cancelling take them in this order, the reverse
+    # deadlocks. They all hold the run's row, so what is read after this stays true.
+    with suppress(waits.WaitClosed):
+        waits.lock_open(seen.wait_id)
+    decision = visible_decision(actor, decision_id)
+    if decision.state == DecisionState.EXPIRED.value:
+        raise DecisionExpired(decision)
+    if decision.state != DecisionState.OPEN.value:
+        raise DecisionClosed(decision)
+    if is_over(decision, now=now):
+        raise DecisionExpired(decision)
+    return decision
+
+
+def is_over(decision: Decision, *, now: datetime) -> bool:
+    """Whether the clock may close it at any moment, so that no answer counts any more."""
+    closes = decision.expires_at if decision.on_expiry != "stay" else None
+    return closes is not None and now >= closes
+
+
+def sentence_of(decision: Decision) -> str:
+    """Who was first, and when."""
+    if decision.closed_at is None:
+        return f"The time for an answer was over at {_clock(decision.expires_at)}."
+    who = f" by {decision.closed_by}" if decision.closed_by else ""
+    why = f" {decision.because}" if decision.because else ""
+    return f"Already {decision.state}{who} at {_clock(decision.closed_at)}.{why}"
+
+
+def _clock(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC" if at else "a time unknown"

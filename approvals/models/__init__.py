@@ -1,0 +1,8 @@
+"""What is stored of decisions: one noun a file, constraints named as sentences, no behaviour."""
+
+from approvals.models.audience import Audience
+from approvals.models.decision import Decision
+from approvals.models.strike import Strike
+from approvals.models.vote import Vote
+
+__all__ = ["Audience", "Decision", "Strike", "Vote"]
