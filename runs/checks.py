@@ -11,10 +11,11 @@ from django.conf import settings
 from django.core import checks
 from django.db import DatabaseError, connection
 
-from runs.definition import registry
+from runs.definition import gates, registry
 from runs.definition.workflow import Workflow
 from runs.rules import declarations
 from runs.rules.plan import plan_of
+from runs.rules.states import WaitKind
 
 _LEVELS = {"error": checks.ERROR, "warning": checks.WARNING, "info": checks.INFO}
 _everything: ContextVar[bool] = ContextVar("everything", default=False)
@@ -75,6 +76,23 @@ def plans_are_the_stored_ones(
         except DatabaseError:
             # Nothing is stored before the first migration, nor known while the database is away.
             return []
+
+
+@checks.register("workflows")
+def every_wait_is_answered_for(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Every kind of wait for which no gate is registered: runs would wait for ever."""
+    return [
+        checks.Error(
+            f"Nobody answers for waits of kind {kind.value!r}: no gate is registered.",
+            hint="Install the app whose AppConfig.ready() registers it with "
+            "runs.definition.gates.register(...); `approvals` answers for decisions.",
+            id="runs.E023",
+        )
+        for kind in WaitKind
+        if kind.value not in gates.registered()
+    ]
 
 
 def _longest_step() -> timedelta | None:

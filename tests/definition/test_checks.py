@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
 from runs import checks
-from runs.definition import Workflow, registry, step
+from runs.definition import Workflow, gates, registry, step
 from runs.definition.places import Place
 from runs.queries import plans
 from runs.rules.plan import plan_hash
@@ -111,6 +111,18 @@ def test_i9_the_stored_plan_or_none_is_fine(monkeypatch: pytest.MonkeyPatch) -> 
     assert the_changes() == []
     monkeypatch.setattr(plans, "stored_hash", lambda name, version: plan_hash(workflow))
     assert the_changes() == []
+
+
+def test_a_kind_of_wait_that_nobody_answers_for_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert checks.every_wait_is_answered_for(None) == []
+
+    monkeypatch.setattr(gates, "registered", lambda: frozenset({"timer", "retry", "capacity"}))
+
+    missing = checks.every_wait_is_answered_for(None)
+    assert {message.id for message in missing} == {"runs.E023"}
+    assert any("waits of kind 'decision'" in message.msg for message in missing)
 
 
 def test_a_database_that_is_not_migrated_yet_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

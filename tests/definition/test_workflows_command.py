@@ -173,6 +173,53 @@ def test_new_writes_an_app_and_says_what_comes_next(
     }
 
 
+@pytest.mark.processes
+@pytest.mark.parametrize("name", ["tidy_inbox", "a1"])
+def test_a_new_app_passes_the_checks_and_its_own_test(name: str, tmp_path: Path) -> None:
+    told = {
+        **os.environ,
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
+        "TEST_DATABASE": "sqlite",
+        "VAR_DIR": str(tmp_path / "var"),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    manage = [sys.executable, str(ROOT / "manage.py")]
+
+    def run(*words: str, **more: str) -> None:
+        done = subprocess.run(
+            words, cwd=tmp_path, env={**told, **more}, capture_output=True, check=False, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    run(*manage, "workflows", "new", name)
+
+    run(*manage, "check", WORKFLOW_APPS=name)
+    run(*manage, "workflows", "show", name, WORKFLOW_APPS=name)
+    run(
+        *(
+            sys.executable,
+            "-m",
+            "pytest",
+            "--rootdir",
+            str(ROOT),
+            "-c",
+            str(ROOT / "pyproject.toml"),
+        ),
+        *("-p", "no:cacheprovider", name),
+        DJANGO_SETTINGS_MODULE="tests.support.settings",
+    )
+    run(
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--check",
+        "--config",
+        str(ROOT / "pyproject.toml"),
+        name,
+    )
+
+
 def test_new_as_json_names_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 

@@ -24,11 +24,22 @@ def write(name: str, *, below: Path) -> list[Path]:
         raise CannotWrite(f"{target} is already there. Choose another name, or remove it.")
     if find_spec(name) is not None or name in sys.stdlib_module_names:
         raise CannotWrite(f"{name!r} is already the name of a module. Choose another.")
-    words = {"name": name, "class_name": class_name(name), "title": title(name)}
+    words = _words(name)
     return [
         _write_one(source, target=target, words=words)
         for source in sorted(HERE.rglob(f"*{SUFFIX}"))
     ]
+
+
+def _words(name: str) -> dict[str, str]:
+    made = class_name(name)
+    imports = [f"from {name}.workflows import {made}", "from runs.testing import run_workflow"]
+    return {
+        "name": name,
+        "class_name": made,
+        "title": title(name),
+        "imports": "\n".join(sorted(imports)),
+    }
 
 
 def what_next(name: str) -> list[str]:
