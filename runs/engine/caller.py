@@ -87,7 +87,8 @@ class Caller:
         self._known_calls()[record.effect, record.resource] = record
         if record.key not in self.attempt.named_keys:
             self.attempt.named_keys.add(record.key)
-            self.session.written.accepted_keys.append(record.key)
+            if record.checkpoint is None:
+                self.session.written.accepted_keys.append(record.key)
         return record
 
     # What allows a call that cannot be undone

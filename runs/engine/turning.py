@@ -59,7 +59,6 @@ def turn_page(session: Session, attempt: Attempt, cursor: Cursor) -> Iterator[No
         drafts = [Draft(kind="step.page", step=attempt.begun.key, body=canonical.dumps(body))]
         advanced = _commit(session, attempt, finished=False, next_step=None, drafts=drafts)
     _take_note(session, advanced)
-    attempt.named_keys.clear()
     if advanced.cancel_requested or advanced.pause_requested:
         raise StopRequested
     if because := session.stop_at_boundary():

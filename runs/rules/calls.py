@@ -38,6 +38,7 @@ class CallRecord:
     sends: int
     attempt: int
     fence: int
+    checkpoint: int | None
     answer: str | None
     receiver_id: str
     error: str
@@ -62,6 +63,7 @@ def record_of(row: Any) -> CallRecord:
         sends=row.sends,
         attempt=row.attempt,
         fence=row.fence,
+        checkpoint=row.checkpoint,
         answer=row.answer,
         receiver_id=row.receiver_id,
         error=row.error,

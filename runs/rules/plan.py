@@ -127,6 +127,10 @@ class Plan:
                 return step
         raise KeyError(f"{self.name} version {self.version} has no step {key!r}")
 
+    def covered_hash(self) -> str:
+        """The hash that these steps and fields make: `hash`, unless somebody changed the plan."""
+        return _hash(self.name, self.version, self.steps, self.input_fields)
+
     def to_text(self) -> str:
         """The plan as canonical JSON."""
         return canonical.dumps({"format": FORMAT, **asdict(self)})
@@ -169,7 +173,7 @@ def plan_of(cls: type[Workflow]) -> Plan:
         input_fields=fields,
         deadline=seconds(cls.deadline),
         heartbeat=_heartbeat(cls.heartbeat),
-        hash=_hash(cls, steps, fields),
+        hash=_hash(cls.name, cls.version, steps, fields),
         doc=inspect.cleandoc(cls.__doc__ or ""),
     )
 
@@ -180,13 +184,13 @@ def plan_hash(cls: type[Workflow]) -> str:
 
 
 def _hash(
-    cls: type[Workflow], steps: tuple[PlanStep, ...], fields: tuple[inputs.Field, ...]
+    name: str, version: int, steps: tuple[PlanStep, ...], fields: tuple[inputs.Field, ...]
 ) -> str:
     return fingerprints.digest_of(
         {
             "format": FORMAT,
-            "name": cls.name,
-            "version": cls.version,
+            "name": name,
+            "version": version,
             "steps": [[step.key, step.fingerprint] for step in steps],
             "input": [{**asdict(field), "help": ""} for field in fields],
         }

@@ -1,0 +1,87 @@
+"""One run as the checks look at it: its row, its plan, and the short lists that belong to it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from runs.models import Assignment, Run, Step, Wait
+from runs.queries.plans import plan_by_hash
+from runs.rules import canonical
+from runs.rules.plan import Plan, PlanStep
+from runs.rules.states import FINAL, RunState
+from runs.rules.violations import Violation
+
+AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What may be long (events, calls, planned calls) is not here; each check streams it."""
+
+    run: Run
+    plan: Plan
+    steps: Sequence[Step]
+    waits: Sequence[Wait]
+    assignments: Sequence[Assignment]
+
+    @property
+    def state(self) -> RunState:
+        return RunState(self.run.state)
+
+    @property
+    def final(self) -> bool:
+        return self.state in FINAL
+
+    @property
+    def current(self) -> list[Step]:
+        """The steps that no replay has superseded, in the plan's order."""
+        return [step for step in self.steps if not step.superseded]
+
+    def planned(self, key: str) -> PlanStep | None:
+        return next((step for step in self.plan.steps if step.key == key), None)
+
+    def violates(self, invariant: str, text: str) -> Violation:
+        return Violation(invariant=invariant, run=str(self.run.pk), text=text)
+
+
+Check = Callable[[Subject], Iterator[Violation]]
+
+
+def subject_of(run_id: UUID) -> Subject | None:
+    run = Run.objects.select_related("worker").filter(pk=run_id).first()
+    if run is None:
+        return None
+    return Subject(
+        run=run,
+        plan=plan_by_hash(run.plan_id),
+        steps=list(Step.objects.filter(run=run).order_by("ordinal", "generation")),
+        waits=list(Wait.objects.filter(run=run).order_by("id")),
+        assignments=list(Assignment.objects.filter(run=run).order_by("id")),
+    )
+
+
+def unmoved(subject: Subject) -> bool:
+    """Whether the run has not been written since it was read: every write moves one of these."""
+    seen = subject.run
+    return Run.objects.filter(
+        pk=seen.pk,
+        state=seen.state,
+        seq=seen.seq,
+        fence=seen.fence,
+        checkpoint=seen.checkpoint,
+        updated_at=seen.updated_at,
+    ).exists()
+
+
+def is_digest_of(text: str | None, digest: str) -> bool:
+    """Whether this text makes this digest; no text makes none."""
+    return digest == ("" if text is None else canonical.digest(text))
+
+
+def read(text: str) -> Any:
+    """Stored JSON; what cannot be read is nothing."""
+    try:
+        return canonical.loads(text)
+    except ValueError:
+        return None
