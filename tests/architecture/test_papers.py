@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import get_commands
@@ -9,6 +10,9 @@ from django.core.management import get_commands
 from config import environment
 from config.environment import ROOT
 from config.version import version
+from runs.definition import registry
+from runs.rules.declarations import problems
+from runs.rules.plan import plan_of
 
 pytestmark = pytest.mark.one_database
 LINES = {"README.md": 150, "ARCHITECTURE.md": 250, "CONTRIBUTING.md": 60, "SECURITY.md": 25}
@@ -52,6 +56,18 @@ def test_every_file_that_a_paper_links_to_exists(name: str) -> None:
     links = re.findall(r"\]\((?!\w+:)([^)#]+)", text_of(name))
 
     assert not [link for link in links if not (ROOT / link).exists()]
+
+
+def test_the_workflow_in_the_readme_is_sound() -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", text_of("README.md"), re.DOTALL)
+    mailbox = SimpleNamespace(delete=lambda request, *, key, timeout: {"id": request["id"]})
+
+    with registry.isolated():
+        exec(compile(block, "README.md", "exec"), {"mailbox": mailbox, "__name__": "readme"})  # noqa: S102
+        plan, wrong = plan_of(registry.latest("cleanup")), problems(registry.latest("cleanup"))
+
+    assert [step.key for step in plan.steps] == ["look", "propose", "purge"]
+    assert not wrong
 
 
 def test_the_readme_lists_every_setting_and_no_other() -> None:
