@@ -60,6 +60,7 @@ def wait(session: Session, attempt: Attempt, draft: WaitDraft) -> Answered:
     known = attempt.answers.get(draft.name)
     if known is not None:
         return known
+    session.is_fresh = False
     parked = waits.park(session.fence, place=attempt.place, wait=draft, written=session.written)
     if parked.answer is None:
         raise Parked

@@ -59,7 +59,10 @@ class Attempt:
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """One claim: the run, its plan and facts, and the buffer of its current step."""
+    """One claim: the run, its plan and facts, and the buffer of its current step.
+
+    `is_fresh` until it has ever waited: then there are no waits to ask the database for.
+    """
 
     claimed: Claimed
     workflow: Workflow
@@ -71,6 +74,7 @@ class Session:
     keys_count: int
     keys_digest: str
     stop_at_boundary: Callable[[], str]
+    is_fresh: bool
     written: Written = field(default_factory=Written)
 
     @property
@@ -106,6 +110,7 @@ def open_session(
         keys_count=count,
         keys_digest=digest,
         stop_at_boundary=stop_at_boundary,
+        is_fresh=claimed.checkpoint == 0 and claimed.step.attempt == 1,
     )
 
 

@@ -111,6 +111,8 @@ def _finish_events(
         step=begun.key,
         generation=begun.generation,
         facts_digest=canonical.digest(facts),
+        may_have_calls=any(step.effects for step in session.plan.steps),
+        may_have_waits=not session.is_fresh,
     )
     drafts.append(Draft(kind="run.succeeded", step=begun.key))
     drafts.append(Draft(kind="audit.line", body=canonical.dumps(line)))

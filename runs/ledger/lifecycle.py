@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
+from runs import conf
 from runs.definition import gates, registry
 from runs.definition.workflow import Workflow
-from runs.ledger import assignments, audit, plans, transitions
+from runs.ledger import assignments, plans, postgresql, sqlite, transitions
 from runs.models import Run, Step, Tenant, Wait
 from runs.models.run import new_run_id
 from runs.queries.audit_line import audit_line
@@ -19,6 +20,7 @@ from runs.queries.clock import db_now
 from runs.queries.visibility import visible_runs
 from runs.rules import canonical, inputs
 from runs.rules.chain import Draft
+from runs.rules.claims import NextStep, RunDraft
 from runs.rules.fence import Fence
 from runs.rules.plan import Plan, plan_of
 from runs.rules.policy import Actor, Verb, may_see_tenant, require
@@ -88,49 +90,41 @@ def _insert(
     labels: dict[str, str],
     start_key: str | None,
 ) -> Started:
-    now, plan = db_now(), plan_of(cls)
+    plan, run_id = plan_of(cls), new_run_id()
     first = plan.steps[0]
-    run_id = new_run_id()
-    run = Run(
+    named = (reference or str(run_id)[-12:])[:200]
+    draft = RunDraft(
         id=run_id,
-        tenant=owner,
+        tenant_id=owner.pk,
         workflow=plan.name,
         version=plan.version,
-        plan_id=plans.keep(plan, now=now),
-        reference=(reference or str(run_id)[-12:])[:200],
-        labels=labels,
+        plan_hash=plans.keep(plan),
+        reference=named,
+        labels=canonical.dumps(labels),
         start_key=start_key,
         input=text,
         input_digest=canonical.digest(text),
         started_by=actor.name,
-        step=first.key,
+        step=NextStep(key=first.key, scope=first.scope, ordinal=first.ordinal),
         steps_total=len(plan.steps),
-        created_at=now,
-        updated_at=now,
+        body=_first_event(plan, text, reference=named, start_key=start_key),
     )
-    _save_with_events(run, _first_events(run, plan), actor=actor, now=now)
-    Step.objects.create(run=run, key=first.key, scope=first.scope, ordinal=first.ordinal, fence=0)
-    assignments.place(run, reason="start", now=now)
-    return Started(id=run.pk, reference=run.reference, state=run.state, created=True)
+    backend = sqlite if connection.vendor == "sqlite" else postgresql
+    conf.ring(backend.start(draft))
+    return Started(id=run_id, reference=named, state=RunState.QUEUED, created=True)
 
 
-def _first_events(run: Run, plan: Plan) -> list[Draft]:
-    body = {
-        "workflow": run.workflow,
-        "version": run.version,
-        "plan_hash": plan.hash,
-        "input_digest": run.input_digest,
-        "reference": run.reference,
-        "start_key": run.start_key,
-    }
-    return [Draft(kind="run.started", body=canonical.dumps(body))]
-
-
-def _save_with_events(run: Run, drafts: list[Draft], *, actor: Actor, now: datetime) -> None:
-    """Insert the run with its chain already at the first event: one statement less per start."""
-    events = audit.linked(run, drafts, now=now, fence=0, actor=actor.name)
-    run.save(force_insert=True)
-    audit.insert(events)
+def _first_event(plan: Plan, text: str, *, reference: str, start_key: str | None) -> str:
+    return canonical.dumps(
+        {
+            "workflow": plan.name,
+            "version": plan.version,
+            "plan_hash": plan.hash,
+            "input_digest": canonical.digest(text),
+            "reference": reference,
+            "start_key": start_key,
+        }
+    )
 
 
 def _tenant(actor: Actor, slug: str) -> Tenant:

@@ -1,8 +1,8 @@
 """Keep the plan a run is started with."""
 
-from datetime import datetime
-
 from runs.models import Plan as StoredPlan
+from runs.queries.clock import db_now
+from runs.queries.plans import stored_hash
 from runs.rules.plan import Plan
 
 
@@ -10,17 +10,25 @@ class PlanChanged(Exception):
     """The same workflow version has another plan now; give the changed one a new version."""
 
 
-def keep(plan: Plan, *, now: datetime) -> str:
+def keep(plan: Plan) -> str:
     """Store this plan unless it is there; the hash that runs refer to."""
-    stored, _ = StoredPlan.objects.get_or_create(
-        workflow=plan.name,
-        version=plan.version,
-        defaults={"hash": plan.hash, "body": plan.to_text(), "seen_at": now},
-    )
-    if stored.hash != plan.hash:
+    stored = stored_hash(plan.name, plan.version)
+    if stored is None:
+        stored = _store(plan)
+    if stored != plan.hash:
         raise PlanChanged(
             f"Workflow {plan.name} version {plan.version} was started before with another plan "
-            f"({stored.hash[:12]}…, now {plan.hash[:12]}…). A changed plan needs a new version: "
+            f"({stored[:12]}…, now {plan.hash[:12]}…). A changed plan needs a new version: "
             f"set `version = {plan.version + 1}`."
         )
     return plan.hash
+
+
+def _store(plan: Plan) -> str:
+    # Another process may be starting the first run of this version at the same moment.
+    stored, _ = StoredPlan.objects.get_or_create(
+        workflow=plan.name,
+        version=plan.version,
+        defaults={"hash": plan.hash, "body": plan.to_text(), "seen_at": db_now()},
+    )
+    return stored.hash

@@ -1,14 +1,40 @@
--- One event at the end of a run's chain: its hash, over the same parts as runs.rules.chain.link.
-CREATE OR REPLACE FUNCTION runs_link(
-    p_prev text, p_seq bigint, p_at timestamptz, p_kind text, p_step text, p_fence bigint,
-    p_actor text, p_payload text
-) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT encode(sha256(convert_to(
-        p_prev || chr(10) || p_seq || chr(10)
-        || to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || chr(10)
-        || p_kind || chr(10) || p_step || chr(10) || p_fence || chr(10) || p_actor || chr(10)
-        || p_payload, 'UTF8')), 'hex')
-$$;
+-- An event's hash covers the same parts, in the same order, as runs.rules.chain.link.
+
+-- A new run with its first event, its first step and its place on the list of work.
+CREATE OR REPLACE FUNCTION runs_start(
+    p_run uuid, p_tenant bigint, p_workflow text, p_version int, p_plan text, p_reference text,
+    p_labels text, p_start_key text, p_input text, p_input_digest text, p_by text, p_step text,
+    p_scope text, p_ordinal int, p_total int, p_body text, p_salt text, p_offset interval
+) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    ts timestamptz := clock_timestamp() + p_offset;
+    at text := to_char(ts AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+    digest text := encode(sha256(convert_to(p_salt || p_body, 'UTF8')), 'hex');
+    hash text := encode(sha256(convert_to(chr(10) || '1' || chr(10) || at || chr(10)
+        || 'run.started' || chr(10) || chr(10) || '0' || chr(10) || p_by || chr(10) || digest,
+        'UTF8')), 'hex');
+    placed bigint;
+BEGIN
+    INSERT INTO runs_run (id, tenant_id, workflow, version, plan_hash, reference, labels,
+        start_key, input, input_digest, started_by, state, reason, step, step_ordinal,
+        steps_total, generation, cancel_requested, pause_requested, fence, checkpoint, seq, head,
+        created_at, updated_at)
+    VALUES (p_run, p_tenant, p_workflow, p_version, p_plan, p_reference, p_labels::jsonb,
+        p_start_key, p_input, p_input_digest, p_by, 'queued', '', p_step, p_ordinal,
+        p_total, 1, false, false, 0, 0, 1, hash, ts, ts);
+    INSERT INTO runs_auditevent (tenant_id, run_id, seq, kind, step, fence, actor, at, body, salt,
+        payload_digest, prev, hash)
+    VALUES (p_tenant, p_run, 1, 'run.started', '', 0, p_by, ts, p_body, p_salt, digest, '', hash);
+    INSERT INTO runs_step (run_id, key, scope, ordinal, generation, superseded, state, attempt,
+        failures, crashes, fence, facts, facts_digest, cursor_ordinal, cursor_token, error_class,
+        error)
+    VALUES (p_run, p_step, p_scope, p_ordinal, 1, false, 'pending', 0, 0, 0, 0, '{}', '', 0, '',
+        '', '');
+    INSERT INTO runs_assignment (run_id, from_step, state, reason, outcome, placed_at)
+    VALUES (p_run, p_step, 'placed', 'start', '', ts)
+    RETURNING id INTO placed;
+    RETURN placed;
+END $$;
 
 -- Take the oldest placed assignment whose plan this worker knows; nothing when there is none.
 -- Only the run's row is locked, and a locked one is passed over (R18).
@@ -28,7 +54,9 @@ DECLARE
     kinds text[] := ARRAY['run.claimed', 'step.started'];
     steps text[];
     bodies text[];
+    at text := to_char(ts AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
     digest text;
+    prev text;
     hash text;
 BEGIN
     IF NOT EXISTS (
@@ -68,12 +96,14 @@ BEGIN
     hash := r.head;
     FOR i IN 1..2 LOOP
         digest := encode(sha256(convert_to(p_salts[i] || bodies[i], 'UTF8')), 'hex');
+        prev := hash;
+        hash := encode(sha256(convert_to(hash || chr(10) || (r.seq + i) || chr(10) || at || chr(10)
+            || kinds[i] || chr(10) || steps[i] || chr(10) || (r.fence + 1) || chr(10) || p_actor
+            || chr(10) || digest, 'UTF8')), 'hex');
         INSERT INTO runs_auditevent (tenant_id, run_id, seq, kind, step, fence, actor, at, body,
             salt, payload_digest, prev, hash)
         VALUES (r.tenant_id, r.id, r.seq + i, kinds[i], steps[i], r.fence + 1, p_actor, ts,
-            bodies[i], p_salts[i], digest, hash,
-            runs_link(hash, r.seq + i, ts, kinds[i], steps[i], r.fence + 1, p_actor, digest))
-        RETURNING runs_auditevent.hash INTO hash;
+            bodies[i], p_salts[i], digest, prev, hash);
     END LOOP;
     UPDATE runs_run SET seq = r.seq + 2, head = hash WHERE id = r.id;
     RETURN QUERY SELECT r.assignment, r.reason::text, r.id, r.tenant_id, r.fence + 1, r.seq + 2,
@@ -97,7 +127,9 @@ DECLARE
     ts timestamptz := clock_timestamp() + p_offset;
     stopped bool;
     last int := array_length(p_kinds, 1);
+    at text := to_char(ts AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
     digest text;
+    prev text;
     hash text;
 BEGIN
     SELECT tenant_id, seq, head, checkpoint, cancel_requested, pause_requested INTO r
@@ -142,12 +174,14 @@ BEGIN
     hash := r.head;
     FOR i IN 1..last LOOP
         digest := encode(sha256(convert_to(p_salts[i] || p_bodies[i], 'UTF8')), 'hex');
+        prev := hash;
+        hash := encode(sha256(convert_to(hash || chr(10) || (r.seq + i) || chr(10) || at || chr(10)
+            || p_kinds[i] || chr(10) || p_steps[i] || chr(10) || p_fence || chr(10) || p_actor
+            || chr(10) || digest, 'UTF8')), 'hex');
         INSERT INTO runs_auditevent (tenant_id, run_id, seq, kind, step, fence, actor, at, body,
             salt, payload_digest, prev, hash)
         VALUES (r.tenant_id, p_run, r.seq + i, p_kinds[i], p_steps[i], p_fence, p_actor, ts,
-            p_bodies[i], p_salts[i], digest, hash,
-            runs_link(hash, r.seq + i, ts, p_kinds[i], p_steps[i], p_fence, p_actor, digest))
-        RETURNING runs_auditevent.hash INTO hash;
+            p_bodies[i], p_salts[i], digest, prev, hash);
     END LOOP;
     -- The run's row last: a final one refuses even its own last events (R20).
     IF p_outcome IS NOT NULL THEN

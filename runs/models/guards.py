@@ -113,6 +113,12 @@ RULES: list[Rule] = [
     ),
     Rule(
         table="runs_auditevent",
+        event="INSERT",
+        refused="NEW.run_id IS NOT NULL AND {state} IS NULL",
+        because="I12: there is no such run",
+    ),
+    Rule(
+        table="runs_auditevent",
         event="UPDATE",
         refused=(
             "NEW.hash <> OLD.hash OR NEW.prev <> OLD.prev OR NEW.seq <> OLD.seq"

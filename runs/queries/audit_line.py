@@ -13,6 +13,13 @@ WAIT_FIELDS = ("name", "step", "kind", "state", "closed_by")
 def audit_line(run: Run, *, state: str, reason: str, in_flight: str = "") -> dict[str, Any]:
     """What the tables say about a run that is about to be `state`; JSON, without times."""
     return {
+        **_said(run, state=state, reason=reason, in_flight=in_flight),
+        **steps_calls_waits(run.pk),
+    }
+
+
+def _said(run: Run, *, state: str, reason: str, in_flight: str) -> dict[str, Any]:
+    return {
         "run": str(run.pk),
         "reference": run.reference,
         "workflow": run.workflow,
@@ -21,30 +28,48 @@ def audit_line(run: Run, *, state: str, reason: str, in_flight: str = "") -> dic
         "state": state,
         "reason": reason,
         "in_flight": in_flight,
-        **steps_calls_waits(run.pk),
     }
 
 
 def steps_calls_waits(run_id: UUID) -> dict[str, list[dict[str, Any]]]:
     """The part of the line that must equal the tables; `verify` compares it."""
-    return {
-        "steps": list(
-            Step.objects.filter(run_id=run_id)
-            .order_by("generation", "ordinal")
-            .values(*STEP_FIELDS)
-        ),
-        "calls": list(Call.objects.filter(run_id=run_id).order_by("id").values(*CALL_FIELDS)),
-        "waits": list(Wait.objects.filter(run_id=run_id).order_by("id").values(*WAIT_FIELDS)),
-    }
+    return {"steps": steps_of(run_id), "calls": calls_of(run_id), "waits": waits_of(run_id)}
+
+
+def steps_of(run_id: UUID) -> list[dict[str, Any]]:
+    rows = Step.objects.filter(run_id=run_id).order_by("generation", "ordinal")
+    return list(rows.values(*STEP_FIELDS))
+
+
+def calls_of(run_id: UUID) -> list[dict[str, Any]]:
+    return list(Call.objects.filter(run_id=run_id).order_by("id").values(*CALL_FIELDS))
+
+
+def waits_of(run_id: UUID) -> list[dict[str, Any]]:
+    return list(Wait.objects.filter(run_id=run_id).order_by("id").values(*WAIT_FIELDS))
 
 
 def audit_line_after(
-    run_id: UUID, *, step: str, generation: int, facts_digest: str
+    run_id: UUID,
+    *,
+    step: str,
+    generation: int,
+    facts_digest: str,
+    may_have_calls: bool,
+    may_have_waits: bool,
 ) -> dict[str, Any]:
-    """The line of a run whose last step is about to be committed as succeeded."""
-    run = Run.objects.get(pk=run_id)
-    said = audit_line(run, state="succeeded", reason="done")
-    for row in said["steps"]:
+    """The line of a run whose last step is about to be committed as succeeded.
+
+    What cannot be there is not asked for: a plan without effects has no calls, and a run that
+    was never parked has no waits.
+    """
+    run = Run.objects.only("reference", "workflow", "version", "plan_id").get(pk=run_id)
+    said = _said(run, state="succeeded", reason="done", in_flight="")
+    steps = steps_of(run_id)
+    for row in steps:
         if (row["key"], row["generation"]) == (step, generation):
             row["state"], row["facts_digest"] = "succeeded", facts_digest
+    said["steps"] = steps
+    said["calls"] = calls_of(run_id) if may_have_calls else []
+    said["waits"] = waits_of(run_id) if may_have_waits else []
     return said

@@ -87,6 +87,26 @@ class NextStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunDraft:
+    """A run about to be started, with its first step; `body` is that of its first event."""
+
+    id: UUID
+    tenant_id: int
+    workflow: str
+    version: int
+    plan_hash: str
+    reference: str
+    labels: str
+    start_key: str | None
+    input: str
+    input_digest: str
+    started_by: str
+    step: NextStep
+    steps_total: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Advance:
     """One commit of a running step: a page of it, the whole of it, or the end of its run.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-WRITES = ("INSERT", "UPDATE", "DELETE", "WITH", "SELECT * FROM RUNS_")
+WRITES = ("INSERT", "UPDATE", "DELETE", "WITH", "SELECT RUNS_", "SELECT * FROM RUNS_")
 
 
 @dataclass(slots=True)
@@ -25,14 +25,16 @@ def counting() -> Iterator[Counted]:
 
     def note(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
         counted.statements += 1
-        if sql.lstrip().upper().startswith(WRITES):
+        result = execute(sql, params, many, context)
+        # What touched no row has committed nothing.
+        if sql.lstrip().upper().startswith(WRITES) and context["cursor"].rowcount:
             if not connection.in_atomic_block:
                 counted.commits += 1
             elif not block["wrote"]:
                 block["wrote"] = True
                 counted.commits += 1
                 transaction.on_commit(lambda: block.update(wrote=False), robust=True)
-        return execute(sql, params, many, context)
+        return result
 
     with connection.execute_wrapper(note):
         yield counted

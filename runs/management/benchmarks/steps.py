@@ -42,7 +42,11 @@ def ten_empty_steps() -> type[Workflow]:
 
         body.__name__ = f"step_{number:02}"
         bodies[body.__name__] = step(reads=["n"])(body)
-    members = {"name": "bench_steps", "version": 1, "Input": type("Input", (), {"__annotations__": {"n": int}})}
+    members = {
+        "name": "bench_steps",
+        "version": 1,
+        "Input": type("Input", (), {"__annotations__": {"n": int}}),
+    }
     return type("BenchSteps", (Workflow,), {**members, **bodies, "__doc__": "Ten empty steps."})
 
 
