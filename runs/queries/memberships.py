@@ -1,13 +1,17 @@
 """Which tenants a person belongs to."""
 
-from runs.models import Membership, Tenant
+from django.db.models import Q
+
+from runs.models import Tenant
 
 DEFAULT = "default"
 
 
 def tenants_of(user_id: int) -> frozenset[int]:
     """Their tenants; whoever was put into none belongs to the default one."""
-    named = Membership.objects.filter(user_id=user_id).values_list("tenant_id", flat=True)
-    return frozenset(named) or frozenset(
-        Tenant.objects.filter(slug=DEFAULT).values_list("pk", flat=True)
+    theirs = Q(membership__user_id=user_id)
+    rows = Tenant.objects.filter(theirs | Q(slug=DEFAULT)).values_list(
+        "pk", "slug", "membership__user_id"
     )
+    named = {pk for pk, _, member in rows if member == user_id}
+    return frozenset(named or {pk for pk, slug, _ in rows if slug == DEFAULT})

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from runs.models import Assignment, AuditEvent, Run, Worker
+from runs.models import Assignment, AuditEvent, Run
+from runs.queries.pages_why import name_of
 
 MOST_EVENTS = 5_000
 ENDS = {
@@ -47,7 +48,7 @@ def attempts_of(run: Run, *, assignments: Iterable[Assignment]) -> list[Attempt]
     events = list(
         AuditEvent.objects.filter(run=run)
         .exclude(kind__startswith="call.")
-        .exclude(kind="audit.line")
+        .exclude(kind__in=["audit.line", "step.page"])
         .order_by("seq")
         .only("kind", "step", "fence", "at", "body")[:MOST_EVENTS]
     )
@@ -90,12 +91,8 @@ def _attempt(
         ended_at=end.at if end else None,
         outcome=outcome,
         error=str(said.get("error") or said.get("reason") or said.get("because") or ""),
-        worker=_name(assignment.worker) if assignment else "",
+        worker=name_of(assignment.worker) if assignment else "",
     )
-
-
-def _name(worker: Worker | None) -> str:
-    return f"{worker.host}/{worker.pid}" if worker else ""
 
 
 def _with_reasons(found: list[Attempt], assignments: dict[int, Assignment]) -> list[Attempt]:

@@ -9,12 +9,13 @@ from uuid import UUID
 from runs.models import Assignment, Run, Step, Wait
 from runs.queries.pages_attempts import attempts_of
 from runs.queries.pages_timeline import Material, Timeline, timeline_of
-from runs.queries.pages_why import Standing, Why, why
+from runs.queries.pages_why import Rows, live_workers, name_of, why_from
 from runs.queries.plans import plan_by_hash
 from runs.queries.visibility import visible_runs
 from runs.rules.plan import Plan
 from runs.rules.policy import Actor
 from runs.rules.states import FINAL, AssignmentState, RunState, WaitState
+from runs.rules.why import Why
 
 MOST_ASSIGNMENTS = 200
 MOST_WENT_ON = 5
@@ -33,6 +34,12 @@ class WentOn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    done: int
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPage:
     run: Run
     plan: Plan
@@ -48,12 +55,20 @@ class RunPage:
         return self.wait.kind if self.wait else ""
 
     @property
+    def progress(self) -> Progress:
+        """How far the step in work has come, by its own word or by its cursor."""
+        step = self.step if self.run.state == RunState.RUNNING else None
+        if step is None or step.progress_done is None:
+            return Progress(done=step.cursor_ordinal if step else 0)
+        return Progress(done=step.progress_done, total=step.progress_total)
+
+    @property
     def decision(self) -> Wait | None:
         return self.wait if self.wait and self.wait.kind == "decision" else None
 
 
 def visible_run(actor: Actor, run_id: UUID) -> Run | None:
-    return visible_runs(actor).filter(pk=run_id).first()
+    return visible_runs(actor).select_related("worker").filter(pk=run_id).first()
 
 
 def version_of(run: Run, *, now: datetime) -> str:
@@ -73,7 +88,7 @@ def run_page(run: Run, *, now: datetime) -> RunPage:
     steps = list(Step.objects.filter(run=run).order_by("ordinal", "generation"))
     waits = list(Wait.objects.filter(run=run).order_by("opened_at"))
     assignments = _assignments(run)
-    standing = _standing(run, steps, waits, assignments)
+    rows = _rows(run, steps, waits, assignments)
     material = Material(
         plan=plan_by_hash(run.plan_id),
         steps=steps,
@@ -85,10 +100,10 @@ def run_page(run: Run, *, now: datetime) -> RunPage:
     return RunPage(
         run=run,
         plan=material.plan,
-        why=why(standing),
-        wait=standing.wait,
-        step=standing.step,
-        worker=_worker(standing.assignment) if run.state == RunState.RUNNING else "",
+        why=why_from(rows),
+        wait=rows.wait,
+        step=rows.step,
+        worker=_worker(rows.assignment) if run.state == RunState.RUNNING else "",
         went_on=[_went_on(one, before) for before, one in pairwise(assignments)][-MOST_WENT_ON:],
         timeline=timeline_of(material),
     )
@@ -99,14 +114,15 @@ def _assignments(run: Run) -> list[Assignment]:
     return list(reversed(newest[:MOST_ASSIGNMENTS]))
 
 
-def _standing(
+def _rows(
     run: Run, steps: Sequence[Step], waits: Sequence[Wait], assignments: Sequence[Assignment]
-) -> Standing:
-    return Standing(
+) -> Rows:
+    return Rows(
         run=run,
         step=next((s for s in steps if s.key == run.step and not s.superseded), None),
         wait=next((wait for wait in waits if wait.state == WaitState.OPEN), None),
         assignment=assignments[-1] if assignments else None,
+        workers_alive=live_workers() if run.state == RunState.QUEUED else 0,
     )
 
 
@@ -122,5 +138,4 @@ def _went_on(one: Assignment, before: Assignment) -> WentOn:
 
 
 def _worker(assignment: Assignment | None) -> str:
-    worker = assignment.worker if assignment else None
-    return f"{worker.host}/{worker.pid}" if worker else ""
+    return name_of(assignment.worker) if assignment else ""

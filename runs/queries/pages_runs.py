@@ -10,11 +10,12 @@ from django.db.models import Q, QuerySet
 
 from runs.models import Assignment, Call, Run, Step, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
-from runs.queries.pages_why import Standing, Why, why
+from runs.queries.pages_why import Rows, live_workers, why_from
 from runs.queries.plans import plan_by_hash
 from runs.queries.visibility import visible_runs
 from runs.rules.policy import Actor
 from runs.rules.states import OPEN, AssignmentState, RunState, WaitState
+from runs.rules.why import Why
 
 PAGE = 50
 
@@ -42,7 +43,7 @@ class Row:
 
 
 def wanted_runs(actor: Actor, wanted: Wanted, *, now: datetime) -> QuerySet[Run]:
-    runs = visible_runs(actor)
+    runs = visible_runs(actor).select_related("worker")
     if wanted.state == "open":
         runs = runs.filter(state__in=sorted(state.value for state in OPEN))
     elif wanted.state:
@@ -75,7 +76,7 @@ def count_of(runs: QuerySet[Run]) -> int:
 
 def seen_again(actor: Actor, run_ids: Sequence[UUID]) -> list[Run]:
     """The same runs once more, in the order in which a reader has them before their eyes."""
-    found = visible_runs(actor).in_bulk(list(run_ids))
+    found = visible_runs(actor).select_related("worker").in_bulk(list(run_ids))
     return [found[run_id] for run_id in run_ids if run_id in found]
 
 
@@ -93,7 +94,7 @@ def version_of(runs: Iterable[Run]) -> str:
 
 
 def rows_of(runs: Sequence[Run], *, now: datetime) -> list[Row]:
-    """Three queries for any number of runs."""
+    """Four queries at most, for any number of runs."""
     shown = [run.pk for run in runs]
     steps = {
         (step.run_id, step.key): step
@@ -110,13 +111,15 @@ def rows_of(runs: Sequence[Run], *, now: datetime) -> list[Row]:
             state=AssignmentState.PLACED.value,
         )
     }
+    alive = live_workers() if placed else 0
     return [
         _row(
-            Standing(
+            Rows(
                 run=run,
                 step=steps.get((run.pk, run.step)),
                 wait=waits.get(run.pk),
                 assignment=placed.get(run.pk),
+                workers_alive=alive,
             ),
             now=now,
         )
@@ -124,21 +127,21 @@ def rows_of(runs: Sequence[Run], *, now: datetime) -> list[Row]:
     ]
 
 
-def _row(standing: Standing, *, now: datetime) -> Row:
-    run = standing.run
+def _row(rows: Rows, *, now: datetime) -> Row:
+    run = rows.run
     return Row(
         run=run,
-        why=why(standing),
-        waits_for=standing.wait.kind if standing.wait and run.state == RunState.WAITING else "",
-        attempts=_attempts(standing),
+        why=why_from(rows),
+        waits_for=rows.wait.kind if rows.wait and run.state == RunState.WAITING else "",
+        attempts=_attempts(rows),
         duration=(run.ended_at or now) - run.started_at if run.started_at else None,
     )
 
 
-def _attempts(standing: Standing) -> str:
+def _attempts(rows: Rows) -> str:
     """Failed attempts of those that the plan allows; empty while nothing has failed."""
-    step = standing.step
+    step = rows.step
     if step is None or not step.failures:
         return ""
-    allowed = plan_by_hash(standing.run.plan_id).step(step.key).retry.attempts
+    allowed = plan_by_hash(rows.run.plan_id).step(step.key).retry.attempts
     return f"{step.failures}/{allowed}"

@@ -9,7 +9,7 @@ from django.db.models import Count
 
 from runs.models import Assignment, Call, Checkpoint, LogLine, Run, Step, Wait
 from runs.queries.pages_attempts import Attempt, attempts_of
-from runs.queries.pages_why import waits_for
+from runs.queries.pages_why import question_of
 from runs.queries.plans import plan_by_hash
 from runs.rules.payloads import Payload, payload_of
 from runs.rules.plan import PlanStep
@@ -150,7 +150,7 @@ def _how(step: Step, wait: Wait | None, entered: int) -> str:
         case StepState.RUNNING:
             return f"Executing, attempt {step.attempt}."
         case StepState.WAITING if wait is not None:
-            return waits_for(wait, step)
+            return f"Waits: {question_of(wait)}"
         case StepState.FAILED:
             return f"Failed after {of(max(entered, 1), 'attempt')}: {step.error}"
         case StepState.SKIPPED:

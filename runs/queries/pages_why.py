@@ -1,142 +1,91 @@
-"""Why a run stands where it stands, in one sentence, with since when and what comes next (I11)."""
+"""The sentence about a run, from rows that a page has read already, so that fifty cost no more."""
 
-import json
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from typing import Any
 
-from runs.models import Assignment, Run, Step, Wait
-from runs.rules.states import RunState, WaitKind
-from runs.rules.words import of
-
-AFTER_DUE = {
-    "resume": "the run goes on",
-    "cancel": "the run is cancelled",
-    "fail": "the run fails",
-    "stay": "nothing changes: it stays open",
-}
+from runs.models import Assignment, Run, Step, Wait, Worker
+from runs.queries.plans import plan_by_hash
+from runs.rules import canonical
+from runs.rules.states import RunState, WorkerState
+from runs.rules.why import Standing, Why, why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
-    """`next` says what happens then; `next_at` when, if the clock does it."""
-
-    sentence: str
-    since: datetime
-    next: str = ""
-    next_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Rows:
     """The rows that say where a run stands; each is absent where there is none."""
 
     run: Run
     step: Step | None = None
     wait: Wait | None = None
     assignment: Assignment | None = None
+    workers_alive: int = 1
 
 
-def why(standing: Standing) -> Why:
-    run = standing.run
-    match RunState(run.state):
-        case RunState.QUEUED:
-            return _queued(run, standing.assignment)
+def why_from(rows: Rows) -> Why:
+    """What the run waits for, since when, and what comes next (I11)."""
+    run, plan = rows.run, plan_by_hash(rows.run.plan_id)
+    ordinal = next((step.ordinal for step in plan.steps if step.key == run.step), 0)
+    following = plan.steps[ordinal : ordinal + 1]
+    standing = Standing(
+        state=RunState(run.state),
+        reason=run.reason,
+        step=run.step,
+        step_ordinal=ordinal,
+        steps_total=run.steps_total,
+        later=f"Then step {following[0].key}." if following else "",
+        since=run.ended_at or run.updated_at,
+        workers_alive=rows.workers_alive,
+    )
+    return why(replace(standing, **_facts(rows)))
+
+
+def _facts(rows: Rows) -> dict[str, Any]:
+    match RunState(rows.run.state):
+        case RunState.QUEUED if rows.assignment is not None:
+            return {"since": rows.assignment.placed_at}
         case RunState.RUNNING:
-            return _running(run, standing.step, standing.assignment)
-        case RunState.WAITING if standing.wait is not None:
-            return _waiting(standing.wait, standing.step)
-        case RunState.FAILED:
-            return Why(
-                sentence=f"Failed in step {run.step}: {run.reason}",
-                since=run.updated_at,
-                next="It stays as it is until somebody acts; nothing it finished is lost.",
-            )
-        case RunState.PAUSED:
-            return Why(
-                sentence=f"Paused before {run.step}. {run.reason}".strip(),
-                since=run.updated_at,
-                next="It goes on when somebody resumes it.",
-            )
+            return _in_hands(rows)
+        case RunState.WAITING if rows.wait is not None:
+            return _parked(rows.wait, rows.step)
         case _:
-            return _ended(run)
+            return {}
 
 
-def _queued(run: Run, assignment: Assignment | None) -> Why:
-    if assignment is None:
-        return Why(sentence=f"Queued at step {run.step}.", since=run.updated_at)
-    because = "" if assignment.reason == "start" else f" ({assignment.reason})"
-    return Why(
-        sentence=f"Queued at step {run.step}{because}.",
-        since=assignment.placed_at,
-        next="The next free worker takes it.",
-    )
+def _in_hands(rows: Rows) -> dict[str, Any]:
+    run, step = rows.run, rows.step
+    return {
+        "since": step.started_at if step else run.updated_at,
+        "attempt": step.attempt if step else 0,
+        "worker": name_of(run.worker) or "a worker",
+        "cancel_requested": run.cancel_requested,
+        "pause_requested": run.pause_requested,
+    }
 
 
-def _running(run: Run, step: Step | None, assignment: Assignment | None) -> Why:
-    done = _progress(step)
-    asked = " A stop was asked for and comes at the next checkpoint." if _stops(run) else ""
-    since = (step.started_at if step else None) or run.updated_at
-    return Why(
-        sentence=f"Executes step {run.step}{done}.{asked}",
-        since=since,
-        next="It goes on from its last checkpoint if the worker is lost.",
-    )
+def _parked(wait: Wait, step: Step | None) -> dict[str, Any]:
+    return {
+        "since": wait.opened_at,
+        "attempt": step.attempt if step else 0,
+        "error": step.error if step else "",
+        "wait_kind": wait.kind,
+        "wait_name": wait.name,
+        "wait_due": wait.due_at,
+        "on_due": wait.on_due,
+        "asks": canonical.loads(wait.subject),
+        "correlation_id": wait.correlation_id,
+    }
 
 
-def _stops(run: Run) -> bool:
-    return run.cancel_requested or run.pause_requested
+def name_of(worker: Worker | None) -> str:
+    return f"{worker.host}/{worker.pid}" if worker else ""
 
 
-def _progress(step: Step | None) -> str:
-    if step is None:
-        return ""
-    if step.progress_done is not None:
-        total = f" of {step.progress_total:,}" if step.progress_total else ""
-        return f", {step.progress_done:,}{total} done"
-    return f", {step.cursor_ordinal:,} done" if step.cursor_ordinal else ""
-
-
-def _waiting(wait: Wait, step: Step | None) -> Why:
-    after = AFTER_DUE.get(wait.on_due, wait.on_due)
-    return Why(
-        sentence=waits_for(wait, step),
-        since=wait.opened_at,
-        next=f"{after}." if wait.due_at else "It stays open until it is answered.",
-        next_at=wait.due_at,
-    )
-
-
-def waits_for(wait: Wait, step: Step | None) -> str:
-    match WaitKind(wait.kind):
-        case WaitKind.DECISION:
-            return f"Waits for a decision: {question_of(wait)}"
-        case WaitKind.EVENT:
-            return f"Waits for event {wait.event_name} with id {wait.correlation_id}."
-        case WaitKind.TIMER:
-            return f"Sleeps in step {wait.step}: {_name(wait)}."
-        case WaitKind.CAPACITY:
-            return f"Waits for room: {_name(wait)}."
-        case WaitKind.RETRY:
-            failed = f" after {of(step.failures, 'failure')}: {step.error}" if step else ""
-            return f"Waits before it tries step {wait.step} again{failed}"
-
-
-def _name(wait: Wait) -> str:
-    return wait.name.removeprefix(f"{wait.kind} ").removeprefix("sleep ").replace("_", " ")
+def live_workers() -> int:
+    """How many workers there are to take what is queued."""
+    return Worker.objects.filter(state=WorkerState.LIVE.value).count()
 
 
 def question_of(wait: Wait) -> str:
     """What a person is asked, or the wait's name where nothing was said."""
-    asked = json.loads(wait.subject)
+    asked = canonical.loads(wait.subject)
     return str(asked.get("question") or wait.name) if isinstance(asked, dict) else wait.name
-
-
-def _ended(run: Run) -> Why:
-    reason = f" {run.reason}" if run.reason not in ("", "done") else ""
-    steps = "its one step is" if run.steps_total == 1 else f"all {run.steps_total} steps are"
-    sentence = {
-        RunState.SUCCEEDED: f"Succeeded: {steps} done.{reason}",
-        RunState.CANCELLED: f"Cancelled at step {run.step}.{reason}",
-        RunState.SUPERSEDED: f"Superseded by a new run.{reason}",
-    }.get(RunState(run.state), run.state)
-    return Why(sentence=sentence, since=run.ended_at or run.updated_at)

@@ -1,6 +1,7 @@
 """The list of runs, and the rows of it that a reader already has before their eyes."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +20,8 @@ from runs.web import HtmxRequest, actor_of, link_to, page_or_part, position_in, 
 
 @require_safe
 def index(request: HtmxRequest) -> HttpResponse:
-    now, asked = db_now(), _asked(request)
+    now = db_now()
+    asked = _asked(request, now=now)
     valid = asked.form.is_valid()
     wanted = asked.wanted if valid else Wanted()
     runs = pages_runs.wanted_runs(actor_of(request), wanted, now=now)
@@ -40,7 +42,8 @@ def index(request: HtmxRequest) -> HttpResponse:
 
 @require_safe
 def rows(request: HtmxRequest) -> HttpResponse:
-    now, asked, ids = db_now(), _asked(request), _ids(request)
+    now, ids = db_now(), _ids(request)
+    asked = _asked(request, now=now)
     if ids is None or not asked.form.is_valid():
         return HttpResponseBadRequest("That is not a list this page has shown.")
     seen = pages_runs.seen_again(actor_of(request), ids)
@@ -54,8 +57,8 @@ def rows(request: HtmxRequest) -> HttpResponse:
     return page_or_part(request, "runs/_run_rows.html", "runs/_run_rows.html", now=now, **region)
 
 
-def _asked(request: HtmxRequest) -> RunFilter:
-    everything = pages_runs.wanted_runs(actor_of(request), Wanted(), now=db_now())
+def _asked(request: HtmxRequest, *, now: datetime) -> RunFilter:
+    everything = pages_runs.wanted_runs(actor_of(request), Wanted(), now=now)
     return RunFilter(request.GET, workflows=stored_workflows(), runs=everything)
 
 

@@ -1,0 +1,74 @@
+"""The frame of every page: what waits, whether the engine lives, and what a reader prefers."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from runs.models import Tick, Worker
+from runs.queries.clock import db_now
+from tests.dashboard.builders import start, work
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_screen_without_workers_never_looks_healthy(looking: Client) -> None:
+    assert "no worker ever seen" in looking.get("/").text
+
+    work()
+    Worker.objects.update(renewed_at=db_now() - timedelta(minutes=3))
+
+    assert "Nothing is being executed: no worker for 3 m" in looking.get("/").text
+
+
+def test_a_watch_that_stopped_is_said_on_every_page(looking: Client) -> None:
+    work()
+    Worker.objects.update(state="live", renewed_at=db_now())
+    assert "Nobody watches" in looking.get("/").text
+
+    Tick.objects.create(duty="takeover", holder="tests", at=db_now())
+
+    assert "Nobody watches" not in looking.get("/").text
+
+
+def test_the_first_page_lists_what_needs_somebody_with_the_deadline_first(looking: Client) -> None:
+    start("inbox_triage", reference="no inbox", inbox="/no/such/inbox.tsv")
+    start("example_ask", question="Shall it go on?")
+    work()
+
+    page = looking.get("/")
+
+    assert "Shall it go on?" in page.text
+    assert "no inbox failed in step prepare" in page.text
+    assert '<span class="count">2</span>' in page.text
+
+
+def test_nothing_to_do_is_said_quietly(looking: Client) -> None:
+    assert "Nothing needs you." in looking.get("/").text
+
+
+def test_preferences_are_kept_in_cookies_and_lead_back(looking: Client) -> None:
+    answer = looking.post(
+        reverse("runs:preferences"), {"theme": "dark", "time": "local", "next": "/runs/"}
+    )
+    looking.cookies["zone"] = "Europe%2FBerlin"
+    page = looking.get("/runs/")
+
+    assert answer.headers["Location"] == "/runs/"
+    assert 'data-theme="dark"' in page.text
+    assert "Times in Europe/Berlin" in page.text
+
+
+@pytest.mark.parametrize("elsewhere", ["https://example.org/", "//example.org", "javascript:x"])
+def test_preferences_never_lead_outside_the_site(looking: Client, elsewhere: str) -> None:
+    answer = looking.post(reverse("runs:preferences"), {"theme": "dark", "next": elsewhere})
+
+    assert answer.headers["Location"] == "/"
+
+
+def test_a_made_up_preference_changes_nothing(looking: Client) -> None:
+    looking.post(reverse("runs:preferences"), {"theme": '"><script>', "keys": "maybe"})
+
+    assert "theme" not in looking.cookies
+    assert '<html lang="en">' in looking.get("/").text
