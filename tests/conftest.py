@@ -11,6 +11,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
+from runs.ledger.lifecycle import DEFAULT_TENANT
+from runs.models import Tenant
 from tests.support.chromium import chromium
 from tests.support.postgresql import PostgresServer, postgresql
 from tests.support.programs import Site
@@ -60,6 +62,8 @@ def collected_static_files() -> None:
 @pytest.fixture
 def site(transactional_db: None, tmp_path: Path) -> Iterator[Site]:
     """An installation whose programs share the test's own database."""
+    # The test before may have emptied every table, this one of the first migration among them.
+    Tenant.objects.get_or_create(slug=DEFAULT_TENANT)
     url = _address_of(connections["default"].settings_dict)
     with _ended(Site(var=tmp_path / "var", database_url=url)) as there:
         yield there
