@@ -103,14 +103,14 @@ def role_of(process: psutil.Process) -> str:
         return "gone"
 
 
-def those(belfry: Belfry, role: str) -> list[psutil.Process]:
+def those(site: Site, role: str) -> list[psutil.Process]:
     """The living processes of the site that play a role: main, sentinel, worker, pusher, monitor."""
-    living = belfry.site.processes()
+    living = site.processes()
     return sorted((one for one in living if role_of(one) == f"mp-{role}"), key=lambda one: one.pid)
 
 
-def the(belfry: Belfry, role: str) -> psutil.Process:
-    found = those(belfry, role)
+def the(site: Site, role: str) -> psutil.Process:
+    found = those(site, role)
     assert len(found) >= 1, f"no {role}"
     return found[0]
 

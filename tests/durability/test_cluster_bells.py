@@ -144,13 +144,13 @@ def test_a_database_in_trouble_costs_nobody_his_life(belfry: Belfry) -> None:
 @processes
 def test_workers_are_replaced_after_some_work_and_nothing_is_lost(belfry: Belfry) -> None:
     cluster = belfry.cluster()
-    first = {one.pid for one in those(belfry, "worker")}
+    first = {one.pid for one in those(belfry.site, "worker")}
 
     for _ in range(70):
         belfry.wait_for("finished", belfry.place())
 
     belfry.eventually(
-        lambda: not first & {one.pid for one in those(belfry, "worker")}, "both are recycled"
+        lambda: not first & {one.pid for one in those(belfry.site, "worker")}, "both are recycled"
     )
     assert len(belfry.seen("delisted")) >= 2
     assert cluster.process.poll() is None
@@ -161,8 +161,8 @@ def test_workers_are_replaced_after_some_work_and_nothing_is_lost(belfry: Belfry
 def test_workers_lead_groups_of_their_own_and_main_leads_the_rest(belfry: Belfry) -> None:
     cluster = belfry.cluster()
 
-    workers = [one.pid for one in those(belfry, "worker")]
-    others = [the(belfry, role).pid for role in ("main", "sentinel", "pusher", "monitor")]
+    workers = [one.pid for one in those(belfry.site, "worker")]
+    others = [the(belfry.site, role).pid for role in ("main", "sentinel", "pusher", "monitor")]
 
     assert [os.getpgid(pid) for pid in workers] == workers
     assert {os.getpgid(pid) for pid in others} == {cluster.pid}

@@ -27,7 +27,7 @@ def test_after_an_idle_process_is_killed_new_work_runs_and_nothing_is_left(
     cluster = belfry.cluster()
     before = {one.pid for one in belfry.site.processes()}
 
-    kill(the(belfry, role))
+    kill(the(belfry.site, role))
     code = cluster.ended(within=10)
     belfry.site.leaves_nothing(within=3)
     restarted = belfry.new_work_runs(cluster)
@@ -46,7 +46,7 @@ def test_after_a_busy_cluster_loses_a_process_new_work_runs_and_nothing_is_left(
     cluster = belfry.cluster()
     busy = belfry.wait_for("started", belfry.place("long"))
 
-    victim = busy.pid if role == "worker" else the(belfry, role).pid
+    victim = busy.pid if role == "worker" else the(belfry.site, role).pid
     kill(psutil.Process(victim))
     restarted = belfry.new_work_runs(cluster)
     _only_one_cluster_is_left(belfry, restarted)
@@ -64,7 +64,7 @@ def test_every_worker_can_be_killed_while_it_works_and_the_cluster_stays(belfry:
         kill(psutil.Process(busy.pid))
     belfry.new_work_runs(cluster)
 
-    belfry.eventually(lambda: len(those(belfry, "worker")) == 2, "both are replaced")
+    belfry.eventually(lambda: len(those(belfry.site, "worker")) == 2, "both are replaced")
     assert cluster.process.poll() is None
     assert cluster.stop() == 0
 
@@ -74,7 +74,7 @@ def test_a_crash_gives_busy_workers_time_to_reach_a_checkpoint(belfry: Belfry) -
     job = belfry.place("long")
     belfry.wait_for("started", job)
 
-    kill(the(belfry, "monitor"))
+    kill(the(belfry.site, "monitor"))
 
     assert cluster.ended(within=10) == CRASHED
     assert belfry.seen("handed_on", job), "R28: it was to be interrupted, not crashed"
@@ -101,7 +101,7 @@ def test_what_a_step_started_dies_with_the_cluster(belfry: Belfry, role: str) ->
     belfry.wait_for("started", belfry.place("family"))
     belfry.eventually(lambda: belfry.seen("obeyed"), "the step has started its children")
 
-    kill(the(belfry, role))
+    kill(the(belfry.site, role))
 
     cluster.ended()
     belfry.site.leaves_nothing(within=5)
@@ -112,10 +112,14 @@ def test_what_a_cluster_left_that_was_killed_at_one_blow_the_next_one_ends(belfr
     belfry.wait_for("started", belfry.place("family"))
     belfry.eventually(lambda: belfry.seen("obeyed"), "the step has started its children")
 
-    for one in [the(belfry, "sentinel"), *those(belfry, "worker"), the(belfry, "main")]:
+    for one in [
+        the(belfry.site, "sentinel"),
+        *those(belfry.site, "worker"),
+        the(belfry.site, "main"),
+    ]:
         one.suspend()
     for role in ("main", "sentinel"):
-        kill(the(belfry, role))
+        kill(the(belfry.site, role))
     cluster.ended()
     restarted = belfry.new_work_runs(cluster)
 
@@ -128,13 +132,13 @@ def test_a_frozen_cluster_ends_within_five_seconds_and_its_successor_works(
     belfry: Belfry, frozen: str
 ) -> None:
     cluster = belfry.cluster(workers=1)
-    the(belfry, frozen).suspend()
+    the(belfry.site, frozen).suspend()
 
     placed = time.monotonic()
     job = belfry.place()
     if frozen == "sentinel":  # the others work without it; it is missed when somebody dies
         belfry.wait_for("finished", job)
-        kill(the(belfry, "worker"))
+        kill(the(belfry.site, "worker"))
         placed, job = time.monotonic(), belfry.place()
     belfry.eventually(lambda: "cluster.crashing" in cluster.said(), "it is noticed")
     noticed = time.monotonic() - placed
@@ -167,9 +171,9 @@ def test_a_step_that_keeps_no_limit_is_killed_and_its_worker_replaced(belfry: Be
     belfry.new_work_runs(cluster)
 
     assert cluster.process.poll() is None
-    belfry.eventually(lambda: len(those(belfry, "worker")) == 2, "it is replaced")
+    belfry.eventually(lambda: len(those(belfry.site, "worker")) == 2, "it is replaced")
 
 
 def _only_one_cluster_is_left(belfry: Belfry, cluster: Program) -> None:
     belfry.eventually(lambda: len(belfry.site.processes()) == FAMILY, "one cluster is left")
-    assert the(belfry, "main").pid == cluster.pid
+    assert the(belfry.site, "main").pid == cluster.pid

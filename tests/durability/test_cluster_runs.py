@@ -1,0 +1,130 @@
+"""Real runs on a real cluster and watch: whatever is killed, each run comes to its end, and each body ran once."""
+
+import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+import pytest
+from django.db import transaction
+
+from runs.dispatch import bell
+from runs.models import Step
+from tests.durability.belfry import kill, the, those
+from tests.support import runs
+from tests.support.programs import Program, Site
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.processes
+ROLES = ["worker", "pusher", "monitor", "sentinel", "main"]
+LONG_COUNT = 40
+LONG = {"count": LONG_COUNT, "size": 5, "pause": 0.15}
+SHORT = {"count": 5, "size": 5}
+
+
+class Supervisor:
+    """Starts again what ends, as the process manager of `up` does."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.running: dict[str, Program] = {}
+
+    def keep(self, *command: str) -> None:
+        self.running[" ".join(command)] = self.site.start(*command)
+
+    def look(self) -> None:
+        for command, program in self.running.items():
+            if program.process.poll() is not None:
+                self.running[command] = self.site.start(*command.split())
+
+    def until_succeeded(self, run_id: UUID, *, within: float = 40) -> None:
+        def done() -> bool:
+            self.look()
+            return runs.state_of(run_id) == "succeeded"
+
+        try:
+            eventually(done, within=within, what=f"{run_id} succeeds", every=0.05)
+        except AssertionError as late:
+            logs = "\n".join(program.said()[-3000:] for program in self.site.programs)
+            raise AssertionError(f"{late}\n{runs.state_of(run_id)}\n{logs}") from None
+
+    def stop(self) -> None:
+        """Stops all at once, as soon as each has come so far that it listens."""
+        for command, program in self.running.items():
+            program.says("cluster.running" if command.startswith("cluster") else "")
+        for program in self.running.values():
+            program.process.terminate()
+        for program in self.running.values():
+            assert program.ended(within=20) == 0
+
+
+@contextmanager
+def supervised(site: Site, *, workers: int = 2) -> Iterator[Supervisor]:
+    """A cluster and a watch that have shown that they work."""
+    supervisor = Supervisor(site)
+    supervisor.keep("cluster", "--workers", str(workers))
+    supervisor.keep("watch")
+    supervisor.until_succeeded(runs.a_run("example_pages", SHORT))
+    yield supervisor
+    supervisor.stop()
+    site.leaves_nothing(within=2)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_after_an_idle_process_is_killed_a_new_run_succeeds(site: Site, role: str) -> None:
+    with supervised(site) as supervisor:
+        eventually(lambda: len(those(site, "worker")) == 2)
+
+        kill(the(site, role))
+        eventually(lambda: not those(site, "main"), what="the cluster has ended")
+
+        supervisor.until_succeeded(runs.a_run("example_pages", SHORT))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_after_a_busy_cluster_loses_a_process_its_run_and_a_new_one_succeed(
+    site: Site, role: str
+) -> None:
+    with supervised(site) as supervisor:
+        busy = runs.a_run("example_pages", LONG)
+        eventually(lambda: _pages_done(busy) >= 10, what="a page is done")
+
+        victims = those(site, role) if role == "worker" else [the(site, role)]
+        for victim in victims:
+            kill(victim)
+
+        supervisor.until_succeeded(busy)
+        supervisor.until_succeeded(runs.a_run("example_pages", SHORT))
+    assert runs.facts_of(busy) == {"total": sum(range(1, LONG_COUNT + 1))}
+
+
+def test_two_clusters_and_ten_doorbells_a_run_execute_each_body_once(site: Site) -> None:
+    with supervised(site) as supervisor:
+        supervisor.keep("cluster", "--workers", "1")
+        eventually(lambda: len(those(site, "worker")) == 3, what="a second cluster works")
+        started = [runs.a_run("example_pages", SHORT) for _ in range(20)]
+        for _ in range(10 * len(started)):
+            with transaction.atomic():
+                bell.ring(0)
+
+        for run_id in started:
+            supervisor.until_succeeded(run_id)
+
+    assert set(Step.objects.filter(run_id__in=started).values_list("attempt", flat=True)) == {1}
+
+
+def test_a_run_starts_within_a_twentieth_of_a_second(site: Site) -> None:
+    with supervised(site) as supervisor:
+        waited = []
+        for _ in range(20):
+            run_id = runs.a_run("example_pages", SHORT)
+            supervisor.until_succeeded(run_id)
+            began = runs.the_step(run_id, "number").started_at
+            assert began is not None
+            waited.append((began - runs.the_run(run_id).created_at).total_seconds())
+
+    assert statistics.median(waited) < 0.05
+
+
+def _pages_done(run_id: UUID) -> int:
+    return Step.objects.filter(run_id=run_id).values_list("cursor_ordinal", flat=True).first() or 0
