@@ -39,5 +39,7 @@ def begin(inbox: Path) -> str:
     except (UnknownWorkflow, PlanChanged, lifecycle.StartKeyTaken) as refused:
         return f"No run was started: {refused}"
     if run.created:
-        return f"The run {run.reference} sorts {inbox}; it stops and asks before it deletes anything."
+        return (
+            f"The run {run.reference} sorts {inbox}; it stops and asks before it deletes anything."
+        )
     return f"The run {run.reference} of {inbox} was started before; it is {run.state}."
