@@ -6,18 +6,17 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from runs.definition import gates
-
-
-@pytest.fixture
-def _answered_by_the_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No desk is told of a decision; the test answers the wait itself."""
-    with monkeypatch.context() as quiet:
-        quiet.setitem(gates._gates, "decision", gates.Quiet())
-        yield
+from runs.queries.verify import violations
 
 
 @pytest.fixture
 def _mail_into_a_folder(settings: Settings, tmp_path: Path) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
     settings.EMAIL_FILE_PATH = str(tmp_path / "mail")
+
+
+@pytest.fixture
+def _sound_afterwards() -> Iterator[None]:
+    """Whatever the test did, every invariant that rows can show still holds."""
+    yield
+    assert violations() == []

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
+from approvals.ledger import deciding, striking
+from approvals.models import Decision
+from approvals.queries.lists import plan_of
 from runs.engine.worker import Worker
 from runs.ledger import lifecycle, waits
 from runs.models import PlannedCall, Run, Step, Tenant, Wait
 from runs.queries.clock import db_now
 from runs.rules import canonical
-from runs.rules.planned import list_digest
 from runs.rules.policy import Actor, local_operator
 
 LONG_ENOUGH = 600.0
@@ -61,25 +61,39 @@ def open_wait(run_id: UUID) -> Wait:
     return Wait.objects.get(run_id=run_id, state="open")
 
 
+def open_decision(run_id: UUID) -> Decision:
+    return Decision.objects.get(run_id=run_id, state="open")
+
+
 def approve(run_id: UUID, *, strike: Iterable[str] = ()) -> int:
     """Approve the list that the run waits with, without the calls for these resources."""
-    wait, struck = open_wait(run_id), set(strike)
-    plan = canonical.loads(wait.subject)["plan"]["name"]
-    rows = list(PlannedCall.objects.filter(run_id=run_id, plan=plan).order_by("ordinal"))
-    kept = [row for row in rows if row.resource not in struck]
-    answer = {
-        "option": "approve",
-        "digest": list_digest(row.digest for row in kept),
-        "struck": [row.ordinal for row in rows if row.resource in struck],
-    }
-    with transaction.atomic():
-        waits.answer(wait.pk, answer=answer, by="ann")
-    return len(kept)
+    decision, struck = open_decision(run_id), set(strike)
+    rows = PlannedCall.objects.filter(run_id=run_id, plan=plan_of(decision).name)
+    off = [row.ordinal for row in rows if row.resource in struck]
+    if off:
+        striking.strike(the_operator(), decision.pk, ordinals=off, struck=True)
+        decision.refresh_from_db()
+    _decide(decision, "approve", shown=decision.digest)
+    return decision.count
 
 
 def respond(run_id: UUID, option: str, **fields: Any) -> None:
-    with transaction.atomic():
-        waits.answer(open_wait(run_id).pk, answer={"option": option, "fields": fields}, by="ann")
+    decision = open_decision(run_id)
+    _decide(decision, option, shown=decision.digest, fields=fields)
+
+
+def _decide(
+    decision: Decision, option: str, *, shown: str, fields: dict[str, Any] | None = None
+) -> None:
+    deciding.decide(
+        the_operator(),
+        decision.pk,
+        option=option,
+        fields=fields or {},
+        comment="looked at in a test",
+        shown_digest=shown,
+        through=deciding.Door(name="test"),
+    )
 
 
 def deliver(name: str, correlation_id: str, payload: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ from tests.inbox.model_server import Said, a_model, verdict
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("_answered_by_the_test", "_mail_into_a_folder"),
+    pytest.mark.usefixtures("_mail_into_a_folder", "_sound_afterwards"),
 ]
 
 REAL = Path(os.environ.get("INBOX_DATA", "../shared/data/inbox.tsv"))

@@ -11,7 +11,7 @@ from tests.inbox import driving
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("_answered_by_the_test"),
+    pytest.mark.usefixtures("_sound_afterwards"),
 ]
 
 

@@ -1,0 +1,92 @@
+"""Workers are killed at random while a real inbox is sorted; nothing is lost, judged or deleted twice."""
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from runs.examples import queries
+from runs.examples.inbox import mailbox
+from runs.models import Assignment, Call, Checkpoint, Worker
+from runs.queries.verify import violations
+from tests.inbox import driving
+from tests.support.programs import Site
+from tests.support.waiting import eventually
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(300),
+]
+
+REAL = Path(os.environ.get("INBOX_DATA", "../shared/data/inbox.tsv"))
+
+
+@pytest.fixture
+def working_site(site: Site) -> Site:
+    """A cluster of two workers and the clockwork, started once and left to themselves."""
+    site.start("cluster", "--workers", "2", LEASE_SECONDS="15")
+    site.start("watch")
+    return site
+
+
+def kill_whoever_works_on(run_id: UUID, *, step: str, after: float) -> None:
+    """SIGKILL to the worker in the middle of this step, and wait until its loss is noticed."""
+    held = eventually(
+        lambda: Assignment.objects.filter(
+            run_id=run_id, state="claimed", run__step=step, worker__state="live"
+        ).first(),
+        within=60,
+        every=0.005,
+        what=f"somebody is at step {step}; the run is {driving.state_of(run_id)}",
+    )
+    assert held is not None
+    time.sleep(after)
+    os.kill(Worker.objects.get(assignments=held).pid, signal.SIGKILL)
+    eventually(
+        lambda: not Assignment.objects.filter(pk=held.pk, state="claimed").exists(),
+        within=60,
+        what="the clockwork notices the death",
+    )
+
+
+def come_to(state: str, run_id: UUID) -> None:
+    def arrived() -> bool:
+        found = driving.state_of(run_id)
+        assert not found.startswith("failed"), found
+        return found.startswith(state)
+
+    eventually(arrived, within=120, what=f"the run is {state}")
+
+
+@pytest.mark.skipif(not REAL.exists(), reason=f"REAL INBOX MISSING: {REAL} (set INBOX_DATA)")
+@pytest.mark.parametrize("seed", [1])
+def test_five_kills_change_neither_the_judgements_nor_the_deletions(
+    working_site: Site, seed: int
+) -> None:
+    # Where to kill needs no secrecy, only to be repeatable.
+    chance = random.Random(seed)  # noqa: S311
+    run_id = driving.start("inbox_triage", inbox=str(REAL.resolve()))
+    for step in ("prepare", "classify", "classify"):
+        kill_whoever_works_on(run_id, step=step, after=chance.uniform(0.05, 0.3))
+    come_to("waiting", run_id)
+    approved = driving.approve(run_id)
+    for _ in range(2):
+        kill_whoever_works_on(run_id, step="purge", after=chance.uniform(0.05, 1.5))
+    come_to("succeeded", run_id)
+
+    assert Assignment.objects.filter(run_id=run_id, state="lost").count() == 5
+    left = mailbox.listing(working_site.var / "inboxes" / str(run_id))
+    assert len(left) == 5574 - approved
+    assert queries.tally(run_id).messages == 5574
+    deletions = Call.objects.filter(run_id=run_id, effect="mailbox.delete")
+    assert deletions.filter(state="confirmed").count() == deletions.count() == approved
+    pages = Checkpoint.objects.filter(run_id=run_id, step="classify", finished=False)
+    cursors = list(pages.order_by("number").values_list("cursor_ordinal", flat=True))
+    assert cursors == sorted(cursors)
+    assert len(set(cursors)) == len(cursors)
+    assert violations() == []
