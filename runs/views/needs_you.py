@@ -11,7 +11,7 @@ from runs.web import HtmxRequest, actor_of, page_or_part, unchanged
 @require_safe
 def index(request: HtmxRequest) -> HttpResponse:
     now, actor = db_now(), actor_of(request)
-    version = pages_needs.version_of(actor)
+    version = pages_needs.version_of()
     if same := unchanged(request, version):
         return same
     return page_or_part(
@@ -23,5 +23,5 @@ def index(request: HtmxRequest) -> HttpResponse:
         needs=pages_needs.needs(actor),
         at_risk=pages_needs.at_risk(actor),
         counts=pages_needs.counts_now(actor),
-        finished=pages_needs.just_finished(actor, now=now),
+        finished=pages_needs.just_finished(actor),
     )

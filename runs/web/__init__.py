@@ -16,7 +16,7 @@ from django_htmx.middleware import HtmxDetails
 
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position
-from runs.queries.memberships import tenants_of
+from runs.queries.memberships import all_tenants, tenants_of
 from runs.rules.policy import Actor, NotAllowed, Verb, may
 
 View = Callable[..., HttpResponseBase]
@@ -51,7 +51,7 @@ def _actor(request: HttpRequest) -> Actor:
         kind="user",
         name=user.get_username(),
         user_id=user.pk,
-        tenants=None if user.is_superuser else tenants_of(user.pk),
+        tenants=all_tenants() if user.is_superuser else tenants_of(user.pk),
         permissions=frozenset(
             verb.value for verb, name in PERMISSIONS.items() if user.has_perm(name)
         ),
