@@ -92,6 +92,7 @@ class _TableBell(Bell):
 
     RING = ""
     UNREAD = "SELECT count(*) FROM django_q_ormq WHERE key = %s"
+    _line: psycopg.Connection | sqlite3.Connection | None = None
 
     def ring(self, message: str) -> None:
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
@@ -101,6 +102,11 @@ class _TableBell(Bell):
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute(self.UNREAD, [self.list_key])
             return int(cursor.fetchone()[0])
+
+    def hang_up(self) -> None:
+        if self._line is not None:
+            self._line.close()
+        self._line = None
 
 
 class PgNotify(_TableBell):
@@ -127,11 +133,6 @@ class PgNotify(_TableBell):
             if list(line.notifies(timeout=min(left, 0.2), stop_after=1)):
                 return self._next(line)
         return taken
-
-    def hang_up(self) -> None:
-        if self._line is not None:
-            self._line.close()
-        self._line = None
 
     def _next(self, line: psycopg.Connection) -> Taken:
         rows = line.execute(self.TAKE, [self.list_key, Conf.BULK]).fetchall()
@@ -174,11 +175,6 @@ class SqliteWatch(_TableBell):
             if self._version(line) != seen:
                 return None  # the pusher comes back at once
         return taken
-
-    def hang_up(self) -> None:
-        if self._line is not None:
-            self._line.close()
-        self._line = None
 
     def _next(self, line: sqlite3.Connection) -> Taken:
         found = line.execute(self.FIND, [self.list_key, Conf.BULK]).fetchall()

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -82,6 +83,14 @@ class Belfry:
             return program
         self.codes.append(code)
         return self.start(**options)  # type: ignore[arg-type]
+
+    def forget_what_is_placed(self) -> None:
+        """Jobs that are still to do become short ones, and those that run end soon."""
+        for job in (self.directory / "placed").iterdir():
+            with suppress(FileNotFoundError):
+                job.rename(job.with_suffix(".nothing"))
+        for job in (self.directory / "claimed").iterdir():
+            job.unlink(missing_ok=True)
 
     def new_work_runs(self, program: Program, *, within: float = 20) -> Program:
         """A job placed now is done, by this cluster or by one that the supervisor started."""

@@ -1,5 +1,6 @@
 """Kill -9 any process of a cluster: it goes on or starts again, new work runs, nothing is left over."""
 
+import random
 import signal
 import time
 
@@ -172,6 +173,28 @@ def test_a_step_that_keeps_no_limit_is_killed_and_its_worker_replaced(belfry: Be
 
     assert cluster.process.poll() is None
     belfry.eventually(lambda: len(those(belfry.site, "worker")) == 2, "it is replaced")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_kills_among_constant_work_never_freeze_it(belfry: Belfry, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311
+    cluster = belfry.cluster()
+
+    for _ in range(40):
+        for _ in range(chance.randrange(40)):
+            belfry.place(chance.choice(["nothing", "nothing", "long"]))
+            time.sleep(chance.uniform(0, 0.01))
+        victims = [one for role in ROLES for one in those(belfry.site, role)]
+        if victims:
+            kill(chance.choice(victims))
+        belfry.forget_what_is_placed()
+        cluster = belfry.new_work_runs(cluster, within=30)
+
+    _only_one_cluster_is_left(belfry, cluster)
+    assert cluster.stop() == 0
+    belfry.site.leaves_nothing(within=3)
 
 
 def _only_one_cluster_is_left(belfry: Belfry, cluster: Program) -> None:
