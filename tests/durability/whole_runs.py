@@ -40,63 +40,67 @@ class Scale:
         return {"even": input % 2 == 0}
 
 
+class EverythingOnce(Workflow, abstract=True):
+    """Everything once."""
+
+    class Input:
+        count: int = 5
+
+    @step(reads=["count"], writes=["judged"], effects=[note])
+    def judge(self, run: Any) -> None:
+        """Notes before and on each page; every page is a checkpoint."""
+        run.call(note, resource="begin", request={})
+        for page in run.pages(list(range(run.read("count"))), size=2):
+            for number in page:
+                run.judge("is it even?", number, by=Scale())
+            run.call(note, resource=f"page {page.end.ordinal}", request={})
+            run.call(note, resource="begin", request={})
+            with run.checkpoint(cursor=page.end):
+                pass
+        run.log("judged")
+        run.write("judged", run.read("count"))
+
+    @step(reads=["judged"], writes=["payments"])
+    def propose(self, run: Any) -> None:
+        for number in range(run.read("judged")):
+            run.plan(
+                "payments", pay, resource=number, request={"amount": number}, evidence=[number]
+            )
+
+    @step(
+        reads=["payments"],
+        writes=["paid"],
+        effects=[pay],
+        approval=Approval(of="payments", groups=("approvers",)),
+    )
+    def purchase(self, run: Any) -> None:
+        run.write("paid", dict(run.apply("payments")))
+
+    @step(effects=[burn])
+    def burn_one(self, run: Any) -> None:
+        """Nothing covers this call, so it asks by itself."""
+        run.call(burn, resource="paper", request={"sheets": 3})
+
+    @step(effects=[burn], approval=Waived("It is only paper."))
+    def burn_more(self, run: Any) -> None:
+        run.call(burn, resource="card", request={"sheets": 4})
+
+    @step(writes=["told"], retry=Retry(attempts=3, base=timedelta(seconds=1)))
+    def listen(self, run: Any) -> None:
+        if run.attempt == 1:
+            raise RuntimeError("not yet")
+        run.sleep("a while", timedelta(hours=1))
+        said = run.ask("colour", question="Which colour?", options=("red", "blue"))
+        paid = run.wait_for("paid", correlation_id="7")
+        run.artifact("report.txt", b"all well", "text/plain")
+        run.write("told", [said["option"], paid["sum"]])
+
+
 def a_whole_workflow() -> type[Workflow]:
-    class Whole(Workflow):
+    class Whole(EverythingOnce):
         """Everything once."""
 
         name, version = "whole", 1
-
-        class Input:
-            count: int = 5
-
-        @step(reads=["count"], writes=["judged"], effects=[note])
-        def judge(self, run: Any) -> None:
-            """Notes before and on each page; every page is a checkpoint."""
-            run.call(note, resource="begin", request={})
-            for page in run.pages(list(range(run.read("count"))), size=2):
-                for number in page:
-                    run.judge("is it even?", number, by=Scale())
-                run.call(note, resource=f"page {page.end.ordinal}", request={})
-                run.call(note, resource="begin", request={})
-                with run.checkpoint(cursor=page.end):
-                    pass
-            run.log("judged")
-            run.write("judged", run.read("count"))
-
-        @step(reads=["judged"], writes=["payments"])
-        def propose(self, run: Any) -> None:
-            for number in range(run.read("judged")):
-                run.plan(
-                    "payments", pay, resource=number, request={"amount": number}, evidence=[number]
-                )
-
-        @step(
-            reads=["payments"],
-            writes=["paid"],
-            effects=[pay],
-            approval=Approval(of="payments", groups=("approvers",)),
-        )
-        def purchase(self, run: Any) -> None:
-            run.write("paid", dict(run.apply("payments")))
-
-        @step(effects=[burn])
-        def burn_one(self, run: Any) -> None:
-            """Nothing covers this call, so it asks by itself."""
-            run.call(burn, resource="paper", request={"sheets": 3})
-
-        @step(effects=[burn], approval=Waived("It is only paper."))
-        def burn_more(self, run: Any) -> None:
-            run.call(burn, resource="card", request={"sheets": 4})
-
-        @step(writes=["told"], retry=Retry(attempts=3, base=timedelta(seconds=1)))
-        def listen(self, run: Any) -> None:
-            if run.attempt == 1:
-                raise RuntimeError("not yet")
-            run.sleep("a while", timedelta(hours=1))
-            said = run.ask("colour", question="Which colour?", options=("red", "blue"))
-            paid = run.wait_for("paid", correlation_id="7")
-            run.artifact("report.txt", b"all well", "text/plain")
-            run.write("told", [said["option"], paid["sum"]])
 
     return Whole
 
@@ -121,3 +125,26 @@ def a_run_that_asks_for_payments() -> UUID:
     runs.drain()
     assert runs.state_of(run_id) == "waiting"
     return run_id
+
+
+def a_nap() -> type[Workflow]:
+    class Nap(Workflow):
+        name, version = "nap", 1
+
+        @step(writes=["rested"])
+        def nap(self, run: Any) -> None:
+            run.sleep("an hour", timedelta(hours=1))
+            run.write("rested", True)
+
+    return Nap
+
+
+def a_failure() -> type[Workflow]:
+    class Failure(Workflow):
+        name, version = "failure", 1
+
+        @step(writes=["nothing"], retry=Retry(attempts=1), on_exhausted="stop")
+        def fail(self, run: Any) -> None:
+            raise RuntimeError("out of paper")
+
+    return Failure
