@@ -51,7 +51,7 @@ def many_runs(amount: int, *, reference: str = "run", apart: timedelta = timedel
     """Finished runs without a history, newest first, `apart` from one another."""
     tenant, _ = Tenant.objects.get_or_create(slug="default")
     now = db_now()
-    plan = plans.keep(plan_of(registry.latest("example_log")), now=now)
+    plan = plans.keep(plan_of(registry.latest("example_log")))
     return Run.objects.bulk_create(
         Run(
             id=new_run_id(),
