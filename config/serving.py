@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from django.conf import settings
+
 PORTS_TRIED = 100
 EVERYWHERE = {"0.0.0.0", "::", "[::]"}  # noqa: S104
 
@@ -56,6 +58,11 @@ def running_site(var: Path, *, patience: float = 0) -> str:
     while not (site := _announced(var)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return site
+
+
+def site_here() -> str:
+    """Where the pages of this installation answer, or will once they are started."""
+    return running_site(settings.VAR_DIR) or site_of(settings.HOST, settings.PORT)
 
 
 def free_port(host: str, wanted: int) -> int:

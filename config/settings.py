@@ -141,6 +141,7 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     Q_CLUSTER |= {"broker_class": "runs.dispatch.brokers.PgNotify", "orm": "default"}
 RUNS_DOORBELL = "runs.dispatch.bell.ring"
+RUNS_SITE = "config.serving.site_here"
 
 # Files
 STATIC_URL = "static/"

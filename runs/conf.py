@@ -36,6 +36,12 @@ def conf() -> Conf:
     )
 
 
+def site() -> str:
+    """Where the pages answer, without a slash at the end; for whoever is told of them elsewhere."""
+    told = getattr(settings, "SITE_URL", "") or import_string(settings.RUNS_SITE)()
+    return str(told).rstrip("/")
+
+
 def ring(assignment_id: int) -> None:
     """Ring the doorbell named in settings; `ledger` may not know the queue, so it is a path."""
     import_string(settings.RUNS_DOORBELL)(assignment_id)
