@@ -46,13 +46,18 @@ def held(actor: Actor, decision_id: int, *, now: datetime) -> Decision:
     with suppress(waits.WaitClosed):
         waits.lock_open(seen.wait_id)
     decision = visible_decision(actor, decision_id)
+    require_open(decision, now=now)
+    return decision
+
+
+def require_open(decision: Decision, *, now: datetime) -> None:
+    """Raises DecisionClosed or DecisionExpired unless it may still be answered."""
     if decision.state == DecisionState.EXPIRED.value:
         raise DecisionExpired(decision)
     if decision.state != DecisionState.OPEN.value:
         raise DecisionClosed(decision)
     if is_over(decision, now=now):
         raise DecisionExpired(decision)
-    return decision
 
 
 def is_over(decision: Decision, *, now: datetime) -> bool:

@@ -2,10 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-
 from typing import TYPE_CHECKING
-
-from django.db.models import QuerySet
 
 from approvals.models import Decision, Strike
 from approvals.rules.asked import PlanAsked, asked_of
@@ -13,6 +10,8 @@ from runs.queries.desk import planned_rows
 from runs.rules.planned import call_digest, list_digest
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from runs.models import PlannedCall
 
 
@@ -74,3 +73,8 @@ def _digest(row: "PlannedCall", plan: PlanAsked) -> str:
         request=row.request,
         evidence=row.evidence,
     )
+
+
+def struck_since(decision: Decision, seq: int) -> list[Strike]:
+    """The calls that were struck off or put back after a page with this number was shown."""
+    return list(Strike.objects.filter(decision=decision, seq__gt=seq).order_by("ordinal")[:200])

@@ -52,7 +52,7 @@ def validated(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str
     """The values as JSON, each of its declared type; fields nobody declared are refused."""
     fields = fields_of(declared)
     known = ", ".join(field.name for field in fields) or "none"
-    errors = {name: f"is no field of this option (fields: {known})" for name in given}
+    errors = dict.fromkeys(given, f"is no field of this option (fields: {known})")
     found: dict[str, Any] = {}
     for field in fields:
         errors.pop(field.name, None)
@@ -87,7 +87,7 @@ def _chosen(field: Field, given: Any) -> Any:
 
 def _text(given: Any) -> str:
     if not isinstance(given, str):
-        raise ValueError("must be text")  # noqa: TRY004 - every misfit is one kind of answer
+        raise ValueError("must be text")
     if len(given) > LONGEST:
         raise ValueError(f"is longer than {LONGEST:,} characters")
     return given.strip()

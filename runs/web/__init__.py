@@ -56,7 +56,7 @@ def actor_for(user: User) -> Actor:
         kind="user",
         name=user.get_username(),
         user_id=user.pk,
-        tenants=None if user.is_superuser else tenants_of(user.pk),
+        tenants=all_tenants() if user.is_superuser else tenants_of(user.pk),
         permissions=frozenset(
             verb.value for verb, name in PERMISSIONS.items() if user.has_perm(name)
         ),

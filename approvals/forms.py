@@ -1,0 +1,127 @@
+"""What a person fills in to answer: the option, its fields, a comment, the typed confirmation."""
+
+from typing import Any
+
+from django import forms
+
+from approvals.queries.page import DecisionPage, shared_fields
+from approvals.rules.asked import Asked, Option
+from approvals.rules.schema import Field, FieldsRefused, fields_of, validated
+
+TYPED = 6
+
+
+class AnswerForm(forms.Form):
+    """Nothing is preselected; what cannot be undone takes a comment and six typed characters."""
+
+    option = forms.ChoiceField(
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose one. Nothing is chosen for you."},
+    )
+    comment = forms.CharField(
+        required=False,
+        max_length=10_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Kept with the record. Required where something cannot be undone.",
+    )
+    confirm = forms.CharField(required=False, max_length=200)
+    shown_digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+    seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, page: DecisionPage, data: Any = None) -> None:
+        super().__init__(data)
+        self.page, self.asked = page, page.asked
+        chooser = self.fields["option"]
+        assert isinstance(chooser, forms.ChoiceField)  # noqa: S101 - declared above
+        chooser.choices = [(option.key, option.label) for option in self.asked.options]
+        for name, field in _declared(self.asked):
+            self.fields[name] = _form_field(field)
+
+    def clean_confirm(self) -> str:
+        return str(self.cleaned_data["confirm"]).strip()
+
+    def clean(self) -> dict[str, Any]:
+        said = self.cleaned_data
+        if "option" not in said:
+            return said
+        chosen = self.asked.option(said["option"])
+        if self.asked.grave(chosen):
+            self._require_grave(chosen)
+        try:
+            validated(chosen.fields, self.answers_of(chosen))
+        except FieldsRefused as refused:
+            for name, error in refused.errors.items():
+                self.add_error(self._named(chosen, name), error.capitalize() + ".")
+        return said
+
+    def _require_grave(self, chosen: Option) -> None:
+        if not self.cleaned_data.get("comment", "").strip():
+            self.add_error("comment", f"“{chosen.label}” needs a comment: say why it is right.")
+        run = self.page.decision.run
+        if self.cleaned_data.get("confirm") not in (run.reference[-TYPED:], str(run.pk)[-TYPED:]):
+            self.add_error(
+                "confirm",
+                f"Type the last {TYPED} characters of the run's reference, or of its id.",
+            )
+
+    def answers_of(self, chosen: Option) -> dict[str, Any]:
+        """What was typed into the fields of this option."""
+        return {
+            field.name: self.cleaned_data.get(self._named(chosen, field.name) or "")
+            for field in fields_of(chosen.fields)
+        }
+
+    def _named(self, chosen: Option, name: str) -> str | None:
+        known = (f"field-{name}", f"field-{chosen.key}-{name}")
+        return next((each for each in known if each in self.fields), None)
+
+    @property
+    def chosen(self) -> Option:
+        return self.asked.option(self.cleaned_data["option"])
+
+    def shared(self) -> list[forms.BoundField]:
+        """Fields of every option alike."""
+        return [self[f"field-{field.name}"] for field in shared_fields(self.asked)]
+
+    def options(self) -> list[dict[str, Any]]:
+        """Each option with its own fields, for the page."""
+        own = not shared_fields(self.asked)
+        return [
+            {
+                "shown": shown,
+                "chosen": self.data.get("option") == shown.option.key,
+                "fields": [
+                    self[f"field-{shown.option.key}-{field.name}"]
+                    for field in fields_of(shown.option.fields)
+                    if own
+                ],
+            }
+            for shown in self.page.options
+        ]
+
+
+def _declared(asked: Asked) -> list[tuple[str, Field]]:
+    if shared := shared_fields(asked):
+        return [(f"field-{field.name}", field) for field in shared]
+    return [
+        (f"field-{option.key}-{field.name}", field)
+        for option in asked.options
+        for field in fields_of(option.fields)
+    ]
+
+
+def _form_field(field: Field) -> forms.Field:
+    common: dict[str, Any] = {
+        "label": field.label if field.required else f"{field.label} (may be left empty)",
+        "help_text": field.help,
+        # Whether it is missing depends on the option that is chosen, so the rules say it.
+        "required": False,
+    }
+    if field.choices:
+        choices = [("", "—"), *((str(choice), str(choice)) for choice in field.choices)]
+        return forms.ChoiceField(choices=choices, **common)
+    if field.type == "bool":
+        return forms.BooleanField(**common)
+    if field.type == "date":
+        return forms.CharField(widget=forms.TextInput(attrs={"type": "date"}), **common)
+    return forms.CharField(max_length=10_000, **common)

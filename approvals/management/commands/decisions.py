@@ -1,0 +1,141 @@
+"""The command `decisions`: list them, show one, answer one."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from approvals.ledger import deciding
+from approvals.ledger.deciding import CommentMissing, Decided, Door, NothingLeft
+from approvals.ledger.holding import DecisionChanged, DecisionClosed
+from approvals.ledger.striking import NoSuchCall, NothingToStrike
+from approvals.management import wording
+from approvals.queries import told
+from approvals.queries.visible import NoSuchDecision, visible_decision
+from approvals.rules.asked import APPROVE, REJECT, NoSuchOption, asked_of
+from approvals.rules.door import NotYours
+from approvals.rules.schema import FieldsRefused
+from runs.management.acting import UnknownActor, actor_named
+from runs.rules.policy import Actor
+
+WRONG = (NoSuchDecision, NotYours, DecisionClosed, DecisionChanged, NothingLeft)
+MISUSED = (NoSuchOption, FieldsRefused, CommentMissing, NoSuchCall, NothingToStrike)
+SHORTEST_DIGEST = 12
+
+
+class Command(BaseCommand):
+    help = "Lists decisions, shows one with all that is asked, or answers one."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(
+            dest="verb", required=True, metavar="list|show|approve|reject|answer"
+        )
+        listing = verbs.add_parser("list", help="what is open; --state for others")
+        listing.add_argument("--state", default="open", choices=told.STATES)
+        listing.add_argument("--limit", type=int, default=100)
+        showing = verbs.add_parser("show", help="one decision, its options and what they do")
+        showing.add_argument("--calls", action="store_true", help="with every call of the list")
+        answering = {
+            APPROVE: verbs.add_parser("approve", help="approve a list or a call"),
+            REJECT: verbs.add_parser("reject", help="reject a list or a call"),
+            "answer": verbs.add_parser("answer", help="answer with any of the options"),
+        }
+        for verb in (showing, *answering.values()):
+            verb.add_argument("id", type=int)
+        for verb in (showing, answering[APPROVE], answering["answer"]):
+            verb.add_argument("--strike", type=int, nargs="+", metavar="ORDINAL")
+        for verb in answering.values():
+            verb.add_argument("--comment", default="", help="kept with the record")
+            verb.add_argument("--digest", default="", help="the beginning of what was shown")
+        answering["answer"].add_argument("--option", required=True, metavar="KEY")
+        answering["answer"].add_argument("--field", action="append", default=[], metavar="K=V")
+        for verb in (listing, showing, *answering.values()):
+            verb.add_argument("--as", dest="who", metavar="USER", help="act as this user")
+            verb.add_argument("--json", action="store_true", help="print JSON")
+
+    def handle(self, *args: Any, verb: str, who: str | None, **options: Any) -> None:
+        try:
+            act: Callable[..., None] = {"list": self._list, "show": self._show}.get(
+                verb, self._answer
+            )
+            act(actor_named(who), verb=verb, **options)
+        except WRONG as wrong:
+            raise CommandError(str(wrong), returncode=1) from None
+        except (*MISUSED, UnknownActor) as misused:
+            raise CommandError(str(misused), returncode=2) from None
+
+    def _do(self, actor: Actor, verb: str, options: dict[str, Any]) -> None:
+        match verb:
+            case "list":
+                self._list(actor, **options)
+            case "show":
+                self._show(actor, **options)
+            case _:
+                self._answer(actor, verb=verb, **options)
+
+    def _list(self, actor: Actor, *, state: str, limit: int, json: bool, **rest: Any) -> None:
+        found = told.listed(actor, state=state, limit=limit)
+        self._print({"decisions": found}, wording.lines_of_list(found), as_json=json)
+
+    def _show(self, actor: Actor, *, id: int, json: bool, **options: Any) -> None:  # noqa: A002
+        decision = visible_decision(actor, id)
+        shown = told.shown(actor, decision, struck=options["strike"], with_calls=options["calls"])
+        self._print(shown, wording.lines_of_one(shown), as_json=json)
+
+    def _answer(self, actor: Actor, *, verb: str, id: int, json: bool, **options: Any) -> None:  # noqa: A002
+        option = options.get("option") or verb
+        fields = dict(_pair(text) for text in options.get("field", []))
+        decided = deciding.decide(
+            actor,
+            id,
+            option=option,
+            fields=fields,
+            comment=options["comment"],
+            shown_digest=_shown_digest(actor, id, option, options),
+            struck=options.get("strike"),
+            through=Door(name="command"),
+        )
+        self._print(_said(decided), [wording.sentence_of(decided)], as_json=json)
+
+    def _print(self, value: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
+        text = json.dumps(value, ensure_ascii=not _unicode(), indent=2) if as_json else ""
+        self.stdout.write(text or "\n".join(lines))
+
+
+def _unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise FieldsRefused({text: "is not of the form NAME=VALUE"})
+    return name, value
+
+
+def _shown_digest(actor: Actor, decision_id: int, option: str, said: dict[str, Any]) -> str:
+    """The whole digest of which the beginning was typed; where nothing is grave, what stands now."""
+    decision = visible_decision(actor, decision_id)
+    asked = asked_of(decision.ask)
+    now = told.digest_left(decision, said.get("strike"))
+    typed = said["digest"].lower()
+    if not typed and not asked.grave(asked.option(option)):
+        return now
+    if len(typed) < SHORTEST_DIGEST:
+        raise CommentMissing(
+            f"This cannot be undone. Confirm with --digest and at least {SHORTEST_DIGEST} "
+            f"characters of the digest that `decisions show {decision_id}` prints."
+        )
+    return now if now.startswith(typed) else typed
+
+
+def _said(decided: Decided) -> dict[str, Any]:
+    return {
+        "id": decided.decision_id,
+        "state": decided.state.value,
+        "option": decided.option,
+        "then": decided.then,
+        "digest": decided.digest,
+    }

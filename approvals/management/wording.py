@@ -1,0 +1,53 @@
+"""What the command `decisions` says to a person at a terminal."""
+
+from typing import Any
+
+from approvals.ledger.deciding import Decided
+from approvals.rules.unseen import plainly
+
+FOLLOWS = {"resume": "the run goes on", "cancel": "the run is cancelled", "fail": "the run stops"}
+
+
+def lines_of_list(found: list[dict[str, Any]]) -> list[str]:
+    if not found:
+        return ["No decisions."]
+    return [
+        plainly(
+            f"{one['id']:>6}  {one['state']:9}  {one['workflow']} {one['reference']}  "
+            f"{one['question']}"
+        )
+        for one in found
+    ]
+
+
+def lines_of_one(shown: dict[str, Any]) -> list[str]:
+    lines = [
+        f"Decision {shown['id']}, {shown['kind']}, {shown['state']}: {shown['question']}",
+        f"run {shown['run']} ({shown['workflow']} {shown['reference']}), step {shown['step']}",
+        f"asked {shown['opened_at']}; closes {shown['expires_at'] or 'never'}: {shown['then']}",
+        f"for {', '.join(shown['groups']) or 'whoever may decide'}",
+    ]
+    if shown["plan"]:
+        plan = shown["plan"]
+        lines.append(
+            f"list {plan['name']}: {plan['count']} calls, {len(plan['struck'])} struck off"
+        )
+    if shown["call"]:
+        lines.append(f"call {shown['call']}")
+    if shown["evidence"]:
+        lines.append(f"evidence {shown['evidence']}")
+    lines.append(f"digest {shown['digest']}")
+    for option in shown["options"]:
+        mark = "  [needs --comment and --digest]" if option["needs_comment_and_digest"] else ""
+        fields = "".join(f" --field {field['name']}=…" for field in option["fields"])
+        lines += [f"  {option['key']}{fields}{mark}", f"      {option['consequence']}"]
+    lines += [
+        f"answered by {vote['by']} at {vote['at']}: {vote['option']}. {vote['comment']}"
+        for vote in shown["votes"]
+    ]
+    lines += [f"call {call}" for call in shown.get("calls", []) if isinstance(call, dict)]
+    return [plainly(line) for line in lines]
+
+
+def sentence_of(decided: Decided) -> str:
+    return f"Recorded: decision {decided.decision_id} is {decided.state}, {FOLLOWS[decided.then]}."

@@ -1,0 +1,145 @@
+"""The calls of a list, page by page, one alone, or all of them one after the other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Q, QuerySet
+
+from approvals.models import Decision, Strike
+from approvals.queries import lists
+from approvals.rules.columns import Cell, cells_of, columns_of
+from runs.queries.keyset import Position, count_up_to, slice_of
+from runs.rules import canonical
+from runs.rules.payloads import Payload, payload_of
+
+if TYPE_CHECKING:
+    from runs.models import PlannedCall
+
+PAGE = 100
+SAMPLE = 200
+WHOLE = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRow:
+    """One call of the list as its page shows it."""
+
+    ordinal: int
+    effect: str
+    resource: str
+    cells: dict[str, Cell]
+    request: Payload
+    struck: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallsPage:
+    """A part of the list: the columns are made of what the evidence itself names."""
+
+    rows: list[CallRow]
+    columns: tuple[str, ...]
+    effects: tuple[str, ...]
+    amount: int
+    newer: Position | None
+    older: Position | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneCall:
+    """One call with all its bytes."""
+
+    row: "PlannedCall"
+    request: Payload
+    evidence: Payload
+    strike: Strike | None
+    before: int | None
+    after: int | None
+
+
+def page_of(
+    decision: Decision, *, visible: bool, text: str, position: Position | None
+) -> CallsPage:
+    """A hundred calls; evidence and request only for those who may see payloads."""
+    plan = lists.plan_of(decision)
+    rows = matching(decision, visible=visible, text=text)
+    found = slice_of(rows, by="ordinal", position=position, size=PAGE, descending=False)
+    evidence = [canonical.loads(row.evidence) if visible else None for row in found.rows]
+    columns = columns_of(evidence) if visible and found.rows else ()
+    struck = _struck_among(decision, [row.ordinal for row in found.rows])
+    shown = [
+        CallRow(
+            ordinal=row.ordinal,
+            effect=row.effect,
+            resource=row.resource,
+            cells=dict(zip(columns, cells_of(said, columns), strict=True)),
+            request=payload_of(row.request, visible=visible, digest=row.request_digest),
+            struck=row.ordinal in struck,
+        )
+        for row, said in zip(found.rows, evidence, strict=True)
+    ]
+    return CallsPage(
+        rows=shown,
+        columns=columns,
+        effects=tuple(sorted(plan.effects)),
+        amount=count_up_to(rows) if text else plan.count,
+        newer=found.newer,
+        older=found.older,
+    )
+
+
+def matching(decision: Decision, *, visible: bool, text: str) -> "QuerySet[PlannedCall]":
+    """The calls that name this text; who sees no payloads cannot search them either."""
+    rows = lists.rows_of(decision, lists.plan_of(decision))
+    if not text:
+        return rows
+    named = Q(resource__icontains=text)
+    if visible:
+        named |= Q(evidence__icontains=text) | Q(request__icontains=text)
+    return rows.filter(named)
+
+
+def _struck_among(decision: Decision, ordinals: list[int]) -> frozenset[int]:
+    rows = Strike.objects.filter(decision=decision, struck=True, ordinal__in=ordinals)
+    return frozenset(rows.values_list("ordinal", flat=True))
+
+
+def call_of(decision: Decision, ordinal: int, *, visible: bool) -> OneCall | None:
+    rows = lists.rows_of(decision, lists.plan_of(decision))
+    row = rows.filter(ordinal=ordinal).first()
+    if row is None:
+        return None
+    return OneCall(
+        row=row,
+        request=payload_of(row.request, visible=visible, digest=row.request_digest, most=WHOLE),
+        evidence=payload_of(row.evidence, visible=visible, most=WHOLE),
+        strike=Strike.objects.filter(decision=decision, ordinal=ordinal).first(),
+        before=_beside(rows.filter(ordinal__lt=ordinal).order_by("-ordinal")),
+        after=_beside(rows.filter(ordinal__gt=ordinal).order_by("ordinal")),
+    )
+
+
+def _beside(rows: "QuerySet[PlannedCall]") -> int | None:
+    return rows.values_list("ordinal", flat=True).first()
+
+
+def every_call(decision: Decision) -> Iterator[dict[str, Any]]:
+    """The whole list in order, each call with its evidence, its digest and whether it is struck."""
+    struck = lists.struck_of(decision)
+    rows = lists.rows_of(decision, lists.plan_of(decision)).order_by("ordinal")
+    for row in rows.iterator(chunk_size=1000):
+        yield {
+            "ordinal": row.ordinal,
+            "effect": row.effect,
+            "resource": row.resource,
+            "request": canonical.loads(row.request),
+            "evidence": canonical.loads(row.evidence),
+            "digest": row.digest,
+            "struck": row.ordinal in struck,
+        }
+
+
+def evidence_columns(decision: Decision) -> tuple[str, ...]:
+    """The names that the evidence of the first calls uses."""
+    rows = lists.rows_of(decision, lists.plan_of(decision)).order_by("ordinal")[:SAMPLE]
+    return columns_of(canonical.loads(text) for text in rows.values_list("evidence", flat=True))

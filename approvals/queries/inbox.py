@@ -1,0 +1,106 @@
+"""The list of decisions: those for this actor, those of other groups, those decided lately."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Max, QuerySet, Sum
+
+from approvals.models import Decision
+from approvals.queries.visible import groups_of, is_for, open_decisions, visible_decisions
+from approvals.rules.looks import look_kind, word_of
+from runs.queries.keyset import Position, Slice, slice_of
+from runs.rules.policy import Actor
+
+PAGE = 50
+DECIDED_FOR = timedelta(days=7)
+OUTCOMES = {"cancel": "the run is cancelled", "fail": "the run fails", "resume": "the run goes on"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One decision in a list, finished: the template only places it."""
+
+    decision: Decision
+    groups: tuple[str, ...]
+    due_at: datetime | None
+    outcome: str
+    look: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """A part of one of the lists, and where its neighbours start."""
+
+    lines: list[Line]
+    newer: Position | None
+    older: Position | None
+
+
+def yours(actor: Actor, position: Position | None) -> Lines:
+    """What this actor may answer: what a clock will close first, then what has waited longest."""
+    return _lines(open_decisions(actor).filter(is_for(actor)), position)
+
+
+def others(actor: Actor, position: Position | None) -> Lines:
+    """What waits for somebody else."""
+    return _lines(open_decisions(actor).exclude(is_for(actor)), position)
+
+
+def decided(actor: Actor, position: Position | None, *, now: datetime) -> Lines:
+    """How those of the last seven days ended, the newest first."""
+    rows = visible_decisions(actor).filter(closed_at__gte=now - DECIDED_FOR)
+    return _lines(rows, position, by="closed_at", descending=True)
+
+
+def _lines(
+    rows: QuerySet[Decision],
+    position: Position | None,
+    *,
+    by: str = "urgent_at",
+    descending: bool = False,
+) -> Lines:
+    found: Slice[Decision] = slice_of(
+        rows.select_related("run").prefetch_related("audience"),
+        by=by,
+        position=position,
+        size=PAGE,
+        descending=descending,
+    )
+    return Lines(lines=[line_of(one) for one in found.rows], newer=found.newer, older=found.older)
+
+
+def line_of(decision: Decision) -> Line:
+    return Line(
+        decision=decision,
+        groups=tuple(sorted(groups_of(decision))),
+        due_at=decision.expires_at,
+        outcome=outcome_of(decision),
+        look=look_kind(decision.kind),
+        word=word_of(decision.kind),
+    )
+
+
+def outcome_of(decision: Decision) -> str:
+    """What happens at `expires_at` if nobody answers; never an approval (I13)."""
+    return OUTCOMES.get(decision.on_expiry, "it stays open and the run stays parked")
+
+
+def version_of(actor: Actor) -> str:
+    """Changes with every decision that opens, changes or closes; one indexed read."""
+    seen = open_decisions(actor).aggregate(open=Count("pk"), seq=Sum("seq"), last=Max("pk"))
+    return f"{seen['open']}-{seen['seq'] or 0}-{seen['last'] or 0}"
+
+
+def neighbour(actor: Actor, decision: Decision, *, back: bool = False) -> Decision | None:
+    """The open decision of this actor that comes after this one in the list, or before it."""
+    rows = open_decisions(actor).filter(is_for(actor)).exclude(pk=decision.pk)
+    beside = Position(value=decision.urgent_at.isoformat(), pk=str(decision.pk), back=back)
+    found = slice_of(rows, by="urgent_at", position=beside, size=1, descending=False).rows
+    return found[0] if found else None
+
+
+def next_for(actor: Actor, decision: Decision) -> Decision | None:
+    """What this actor may answer next: the one behind this, else the first of all."""
+    rows = open_decisions(actor).filter(is_for(actor)).exclude(pk=decision.pk)
+    return neighbour(actor, decision) or rows.order_by("urgent_at", "pk").first()

@@ -1,0 +1,155 @@
+"""All that the page of one decision shows, in the order in which it is read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from approvals.models import Decision, Vote
+from approvals.queries import inbox
+from approvals.queries.people import is_alone
+from approvals.queries.visible import case_of, groups_of
+from approvals.rules import door
+from approvals.rules.asked import Asked, Option
+from approvals.rules.looks import look_kind, word_of
+from approvals.rules.schema import Field, fields_of
+from approvals.rules.story import what_happened
+from runs.queries.desk import EffectSoFar, effects_so_far, finished_steps
+from runs.rules import canonical
+from runs.rules.payloads import Payload, payload_of
+from runs.rules.policy import Actor, Verb, may
+from runs.rules.states import DecisionState
+
+WHOLE = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionShown:
+    """An option, and why this reader may not choose it, if they may not."""
+
+    option: Option
+    grave: bool
+    refusal: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteShown:
+    vote: Vote
+    label: str
+    fields: dict[str, Any]
+    struck: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionPage:
+    """Everything but the calls of a list, which have pages of their own."""
+
+    decision: Decision
+    asked: Asked
+    kind_look: str
+    kind_word: str
+    visible: bool
+    refusal: str
+    who_may: str
+    alone: bool
+    happened: Sequence[str]
+    finished: Sequence[str]
+    outcome: str
+    request: Payload | None
+    evidence: Payload | None
+    facts: dict[str, Any]
+    effects: Sequence[EffectSoFar]
+    options: Sequence[OptionShown]
+    struck: int
+    votes: Sequence[VoteShown]
+    before: Decision | None
+    after: Decision | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.decision.state == DecisionState.OPEN.value
+
+    @property
+    def may_answer(self) -> bool:
+        return self.is_open and not self.refusal
+
+    @property
+    def any_grave(self) -> bool:
+        return any(one.grave for one in self.options)
+
+    @property
+    def shared_fields(self) -> Sequence[Field]:
+        """Fields that every option asks for alike stand once, below all options."""
+        return shared_fields(self.asked)
+
+
+def page_of(actor: Actor, decision: Decision) -> DecisionPage:
+    case = case_of(decision)
+    asked = case.asked
+    visible = may(actor, Verb.VIEW_PAYLOADS)
+    refused = door.refusal(actor, case)
+    is_open = decision.state == DecisionState.OPEN.value
+    return DecisionPage(
+        decision=decision,
+        asked=asked,
+        kind_look=look_kind(decision.kind),
+        kind_word=word_of(decision.kind),
+        visible=visible,
+        refusal=refused.sentence if refused else "",
+        who_may=door.who_may(case.groups),
+        alone=is_open and not refused and _alone(actor, decision),
+        happened=what_happened(asked, step=decision.step),
+        finished=finished_steps(decision.run_id),
+        outcome=inbox.outcome_of(decision),
+        request=_request(asked, visible=visible),
+        evidence=_evidence(asked, visible=visible),
+        facts=asked.evidence if visible and isinstance(asked.evidence, dict) else {},
+        effects=effects_so_far(decision.run_id),
+        options=[_option(actor, case, option) for option in asked.options],
+        struck=asked.plan.count - decision.count if asked.plan else 0,
+        votes=[_vote(asked, vote) for vote in decision.votes.order_by("pk")],
+        before=inbox.neighbour(actor, decision, back=True) if is_open else None,
+        after=inbox.next_for(actor, decision),
+    )
+
+
+def _alone(actor: Actor, decision: Decision) -> bool:
+    return is_alone(tenant_id=decision.tenant_id, groups=groups_of(decision), user_id=actor.user_id)
+
+
+def _request(asked: Asked, *, visible: bool) -> Payload | None:
+    if asked.call is None:
+        return None
+    text = canonical.dumps(asked.call.get("request"))
+    digest = str(asked.call.get("request_digest", ""))
+    return payload_of(text, visible=visible, digest=digest, most=WHOLE)
+
+
+def _evidence(asked: Asked, *, visible: bool) -> Payload | None:
+    if not asked.evidence:
+        return None
+    text = canonical.dumps(asked.evidence)
+    return payload_of(text, visible=visible, digest=canonical.digest(text), most=WHOLE)
+
+
+def _option(actor: Actor, case: door.Case, option: Option) -> OptionShown:
+    refused = door.refusal(actor, case, option)
+    return OptionShown(
+        option=option,
+        grave=case.asked.grave(option),
+        refusal=refused.sentence if refused else "",
+    )
+
+
+def _vote(asked: Asked, vote: Vote) -> VoteShown:
+    return VoteShown(
+        vote=vote,
+        label=asked.option(vote.option).label,
+        fields=canonical.loads(vote.fields),
+        struck=len(canonical.loads(vote.struck)),
+    )
+
+
+def shared_fields(asked: Asked) -> tuple[Field, ...]:
+    first = asked.options[0].fields
+    alike = len(asked.options) > 1 and all(option.fields == first for option in asked.options)
+    return fields_of(first) if alike else ()

@@ -1,0 +1,117 @@
+"""Decisions as data, for commands: what is listed, and all that is asked with one."""
+
+from collections.abc import Collection
+from typing import Any
+
+from approvals.models import Decision
+from approvals.queries import calls, inbox, lists
+from approvals.queries.visible import groups_of, is_for, visible_decisions
+from approvals.rules.asked import Asked, asked_of
+from approvals.rules.schema import fields_of
+from runs.rules import canonical
+from runs.rules.policy import Actor, Verb, may
+from runs.rules.states import DecisionState
+
+STATES = ("open", "mine", "closed", "all")
+HIDDEN = "hidden: it takes the permission “view_payloads”"
+
+
+def listed(actor: Actor, *, state: str, limit: int) -> list[dict[str, Any]]:
+    """Open ones in the order of their urgency, closed ones newest first."""
+    rows = visible_decisions(actor).select_related("run").prefetch_related("audience")
+    if state in ("open", "mine"):
+        rows = rows.filter(state=DecisionState.OPEN.value)
+        rows = rows.filter(is_for(actor)) if state == "mine" else rows
+        found = rows.order_by("urgent_at", "pk")
+    else:
+        rows = rows.exclude(state=DecisionState.OPEN.value) if state == "closed" else rows
+        found = rows.order_by("-opened_at", "-pk")
+    return [summary(one) for one in found[:limit]]
+
+
+def summary(decision: Decision) -> dict[str, Any]:
+    return {
+        "id": decision.pk,
+        "kind": decision.kind,
+        "state": decision.state,
+        "question": decision.question,
+        "run": str(decision.run_id),
+        "reference": decision.run.reference,
+        "workflow": decision.workflow,
+        "step": decision.step,
+        "irreversible": decision.irreversible,
+        "groups": sorted(groups_of(decision)),
+        "opened_at": decision.opened_at.isoformat(),
+        "expires_at": decision.expires_at.isoformat() if decision.expires_at else None,
+        "then": inbox.outcome_of(decision),
+        "digest": decision.digest,
+        "closed_by": decision.closed_by or None,
+        "closed_at": decision.closed_at.isoformat() if decision.closed_at else None,
+        "option": decision.option or None,
+    }
+
+
+def shown(
+    actor: Actor, decision: Decision, *, struck: Collection[int] | None, with_calls: bool
+) -> dict[str, Any]:
+    """One decision whole; `struck` shows what would be left without these calls."""
+    asked, visible = asked_of(decision.ask), may(actor, Verb.VIEW_PAYLOADS)
+    found = summary(decision) | {
+        "digest": digest_left(decision, struck),
+        "options": _options(asked),
+        "evidence": asked.evidence if visible or not asked.evidence else HIDDEN,
+        "call": _call(asked, visible=visible),
+        "plan": _plan(decision, asked, struck),
+        "votes": list(map(_vote, decision.votes.order_by("pk"))),
+    }
+    if with_calls and asked.plan is not None:
+        found["calls"] = list(calls.every_call(decision)) if visible else HIDDEN
+    return found
+
+
+def digest_left(decision: Decision, struck: Collection[int] | None) -> str:
+    """What an answer would bind if exactly these calls were struck off; None: those that are."""
+    if struck is None or decision.kind != "plan":
+        return decision.digest
+    return lists.remaining(decision, struck).digest
+
+
+def _options(asked: Asked) -> list[dict[str, Any]]:
+    return [
+        {
+            "key": option.key,
+            "label": option.label,
+            "consequence": option.consequence,
+            "needs_comment_and_digest": asked.grave(option),
+            "fields": [
+                {"name": field.name, "type": field.type, "required": field.required}
+                for field in fields_of(option.fields)
+            ],
+        }
+        for option in asked.options
+    ]
+
+
+def _call(asked: Asked, *, visible: bool) -> Any:
+    if asked.call is None:
+        return None
+    return dict(asked.call) if visible else {**asked.call, "request": HIDDEN}
+
+
+def _plan(decision: Decision, asked: Asked, struck: Collection[int] | None) -> Any:
+    if asked.plan is None:
+        return None
+    off = sorted(lists.struck_of(decision) if struck is None else set(struck))
+    return {"name": asked.plan.name, "count": asked.plan.count, "struck": off}
+
+
+def _vote(vote: Any) -> dict[str, Any]:
+    return {
+        "by": vote.by,
+        "option": vote.option,
+        "fields": canonical.loads(vote.fields),
+        "comment": vote.comment,
+        "digest": vote.digest,
+        "alone": vote.alone,
+        "at": vote.at.isoformat(),
+    }

@@ -1,0 +1,57 @@
+"""What happened before somebody is asked, in sentences."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from approvals.rules.asked import Asked
+from runs.rules.words import of
+
+
+def what_happened(asked: Asked, *, step: str) -> list[str]:
+    """What led to the question; each kind of decision tells it from its own evidence."""
+    evidence = asked.evidence if isinstance(asked.evidence, Mapping) else {}
+    if asked.plan is not None:
+        return [
+            f"{of(asked.plan.count, 'call')} had been planned under the name "
+            f"“{asked.plan.name}” when the list was sealed. None has been made.",
+        ]
+    if asked.kind == "reconcile" and asked.call is not None:
+        return _reconcile(asked.call, evidence)
+    told = TOLD.get(asked.kind, "Step {step} asks before it goes on.")
+    return [told.format_map(_Known({**evidence, "step": step}))]
+
+
+class _Known(dict[str, Any]):
+    """What the evidence does not say is left open in the sentence."""
+
+    def __missing__(self, name: str) -> str:
+        return "not known"
+
+
+TOLD = {
+    "call": "Step {step} is about to make a call that no approved list covers.",
+    "conflict": (
+        "Step {step} was entered again and asked for the same resource with another request than "
+        "before. Nothing was sent for the new one."
+    ),
+    "orphaned call": "Step {step} came to its end without naming calls that it made earlier.",
+    "give up": "Its last error: {error_class}: {error}",
+    "crashes": "Each time its worker was lost. Last: {last}",
+    "refused": "The receiver said no for certain: {reason}",
+}
+
+
+def _reconcile(call: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[str]:
+    sent = f"The request was sent {of(int(call['sends']), 'time')}"
+    said = [
+        f"{sent}, last at {evidence.get('sent_at', 'an unknown time')}, under key {call['key']}."
+    ]
+    if evidence.get("error"):
+        said.append(f"What came back: {evidence['error']}")
+    if evidence.get("probe"):
+        said.append(
+            f"The receiver was asked at {evidence.get('asked_at')}: {evidence['probe']}; "
+            "that does not count while the old sender may still send."
+        )
+    said.append(f"A person is asked because {evidence.get('why', 'nobody else can tell')}.")
+    return said

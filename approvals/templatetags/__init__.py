@@ -1,0 +1,1 @@
+"""Template tags of decisions: what would not be seen, made visible."""

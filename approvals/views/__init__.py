@@ -1,0 +1,1 @@
+"""The pages of decisions: one resource a module."""

@@ -1,0 +1,56 @@
+"""Answering: a new answer of a decision."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from approvals.forms import AnswerForm
+from approvals.ledger import deciding
+from approvals.ledger.deciding import CommentMissing, Decided, Door, NothingLeft
+from approvals.ledger.holding import require_open
+from approvals.queries.page import page_of
+from approvals.queries.visible import visible_decision
+from approvals.rules.schema import FieldsRefused
+from approvals.views import decision
+from approvals.views.refusals import refusing
+from runs.queries.clock import db_now
+from runs.web import HtmxRequest, actor_of
+
+FOLLOWS = {
+    "resume": "The run goes on.",
+    "cancel": "The run is cancelled.",
+    "fail": "The run stops.",
+}
+
+
+@require_POST
+@refusing
+def create(request: HtmxRequest, decision_id: int) -> HttpResponse:
+    actor = actor_of(request)
+    asked = visible_decision(actor, decision_id)
+    # Whoever comes too late is told so, not that a field is missing.
+    require_open(asked, now=db_now())
+    page = page_of(actor, asked)
+    form = AnswerForm(page, request.POST)
+    if not form.is_valid():
+        return decision.answer(request, page, form, status=422)
+    try:
+        decided = deciding.decide(
+            actor,
+            decision_id,
+            option=form.chosen.key,
+            fields=form.answers_of(form.chosen),
+            comment=form.cleaned_data["comment"],
+            shown_digest=form.cleaned_data["shown_digest"],
+            through=Door(name="page", address=request.META.get("REMOTE_ADDR") or None),
+        )
+    except (CommentMissing, FieldsRefused, NothingLeft) as refused:
+        form.add_error(None, str(refused))
+        return decision.answer(request, page, form, status=422)
+    messages.success(request, _said(decided))
+    return redirect("approvals:decision_show", decision_id)
+
+
+def _said(decided: Decided) -> str:
+    return f"Recorded: {decided.state}. {FOLLOWS[decided.then]}"

@@ -1,0 +1,1 @@
+"""What a person is asked, who may answer, and what an answer binds."""
