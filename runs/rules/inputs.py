@@ -22,7 +22,7 @@ class InvalidInput(ValueError):
     """Data that a workflow cannot be started with; `errors` has one sentence a field."""
 
     def __init__(self, workflow: str, errors: Mapping[str, str]) -> None:
-        self.errors = dict(errors)
+        self.workflow, self.errors = workflow, dict(errors)
         listed = "; ".join(f"{name}: {error}" for name, error in self.errors.items())
         super().__init__(f"{workflow} cannot start with this input: {listed}")
 

@@ -13,6 +13,7 @@ from runs.engine.clockwork import Clockwork
 from runs.engine.worker import Worker
 from runs.ledger import lifecycle, waits
 from runs.models import PlannedCall, Run, Step, Tenant, Wait, guards
+from runs.queries import memberships
 from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.planned import list_digest
@@ -26,7 +27,7 @@ def the_operator() -> Actor:
     return local_operator("tests")
 
 
-def the_tenant(slug: str = lifecycle.DEFAULT_TENANT) -> Tenant:
+def the_tenant(slug: str = memberships.DEFAULT) -> Tenant:
     """Emptying the tables after a test takes the row of the first migration with it."""
     return Tenant.objects.get_or_create(slug=slug)[0]
 
@@ -36,7 +37,7 @@ def a_run(
     data: Mapping[str, Any] | None = None,
     *,
     actor: Actor | None = None,
-    tenant: str = lifecycle.DEFAULT_TENANT,
+    tenant: str = memberships.DEFAULT,
     **more: Any,
 ) -> UUID:
     """A run that has just been started: placed, in nobody's hands."""

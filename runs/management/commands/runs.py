@@ -1,0 +1,166 @@
+"""The command `runs`: start them, see them, cancel them."""
+
+from argparse import ArgumentParser
+from typing import TYPE_CHECKING, Any
+
+from runs.ledger import lifecycle
+from runs.management import given, waiting, wording
+from runs.management.verbs import VerbCommand
+from runs.queries import memberships, pages_runs, pages_tabs, shown
+from runs.queries.clock import db_now
+from runs.queries.why import why_of
+from runs.rules.policy import Actor
+from runs.rules.states import RunState
+
+if TYPE_CHECKING:
+    from runs.models import Run
+
+MOST_LISTED = 1000
+INTERRUPTED = 130
+
+
+class Command(VerbCommand):
+    help = "Starts runs, lists and shows them, says why one is not moving, cancels one."
+    verbs = (
+        ("start", "start a run of a workflow"),
+        ("list", "runs, the newest first"),
+        ("show", "one run with its steps"),
+        ("why", "why a run stands where it stands, and what comes next"),
+        ("audit", "all that is recorded of a run, its chain verified, and its audit line"),
+        ("cancel", "end a run; one that is being worked on ends at its next checkpoint"),
+    )
+
+    def arguments_of_start(self, parser: ArgumentParser) -> None:
+        parser.add_argument("workflow")
+        parser.add_argument("--input", default="{}", metavar="JSON", help="an object, or @FILE")
+        parser.add_argument("--reference", help="what people will know the run by")
+        parser.add_argument("--label", action="append", default=[], metavar="NAME=VALUE")
+        parser.add_argument("--start-key", help="the same key and input answer with the same run")
+        parser.add_argument("--version", type=int, help="of the workflow; otherwise the latest")
+        parser.add_argument("--tenant", default=memberships.DEFAULT)
+        parser.add_argument("--wait", action="store_true", help="until the run has ended or failed")
+        parser.add_argument(
+            "--until-parked", action="store_true", help="wait, at most until it asks somebody"
+        )
+
+    def arguments_of_list(self, parser: ArgumentParser) -> None:
+        states = ["open", *(state.value for state in RunState)]
+        parser.add_argument("--state", default="", choices=states, metavar="|".join(states))
+        parser.add_argument("--workflow", default="")
+        parser.add_argument("--limit", type=int, default=20, help=f"1 to {MOST_LISTED:,}")
+
+    def arguments_of_show(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", help="an id, a part of one, or a reference")
+
+    arguments_of_why = arguments_of_audit = arguments_of_show
+
+    def arguments_of_cancel(self, parser: ArgumentParser) -> None:
+        self.arguments_of_show(parser)
+        parser.add_argument("--because", required=True, metavar="TEXT", help="kept in the audit")
+
+    def do_start(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
+        if said["start_key"] is not None:
+            given.short_enough(said["start_key"], named="--start-key", most=200)
+        started = lifecycle.start(
+            actor,
+            workflow=said["workflow"],
+            data=given.json_object(said["input"], named="--input"),
+            reference=said["reference"],
+            labels=given.labels(said["label"]),
+            start_key=said["start_key"],
+            version=said["version"],
+            tenant=said["tenant"],
+        )
+        waits = said["wait"] or said["until_parked"]
+        answer = {"id": str(started.id), "reference": started.reference, "state": started.state}
+        if waits and as_json:
+            self._aside(f"run {started.id}")
+        else:
+            known = "" if started.created else ", started before under this start key"
+            self.say(answer, [f"run {started.id} is {started.state}{known}"], as_json=as_json)
+        if waits:
+            run = given.the_run(actor, str(started.id))
+            self._wait(run, until_parked=said["until_parked"], as_json=as_json)
+
+    def _wait(self, run: "Run", *, until_parked: bool, as_json: bool) -> None:
+        try:
+            last = waiting.wait_for(run.pk, self._show(run), until_parked=until_parked)
+        except KeyboardInterrupt:
+            self._aside(f"The run goes on by itself: manage.py runs show {run.pk}")
+            raise SystemExit(INTERRUPTED) from None
+        run.refresh_from_db()
+        answer = {
+            "id": str(run.pk),
+            "reference": run.reference,
+            "state": run.state,
+            "audit_line": shown.last_audit_line(run),
+        }
+        self.say(answer, [f"run {run.pk} is {run.state}", why_of(run).sentence], as_json=as_json)
+        if last.state in waiting.ENDS and last.state is not RunState.SUCCEEDED:
+            raise SystemExit(1)
+
+    def _show(self, run: "Run") -> waiting.Show:
+        if self.stderr.isatty():
+            return waiting.Bar(self.stderr._out, steps_total=run.steps_total)
+        return waiting.Lines(self._aside)
+
+    def _aside(self, text: str) -> None:
+        """Beside the answer: what a program that reads the answer does not read."""
+        self.stderr.write(text, style_func=lambda plain: plain)
+
+    def do_list(
+        self, actor: Actor, *, state: str, workflow: str, limit: int, as_json: bool, **_: Any
+    ) -> None:
+        if not 1 <= limit <= MOST_LISTED:
+            raise given.Misused(f"--limit is 1 to {MOST_LISTED:,}, not {limit}.")
+        now = db_now()
+        wanted = pages_runs.Wanted(state=state, workflow=workflow)
+        runs = pages_runs.wanted_runs(actor, wanted, now=now)
+        rows = pages_runs.rows_of(pages_runs.page_of(runs, position=None, size=limit).rows, now=now)
+        listed = [shown.run_listed(row.run, row.why) for row in rows]
+        self.say({"runs": listed}, wording.lines_of_list(listed), as_json=as_json)
+
+    def do_show(self, actor: Actor, *, run: str, as_json: bool, **_: Any) -> None:
+        found = shown.run_shown(given.the_run(actor, run))
+        self.say(found, wording.lines_of_run(found), as_json=as_json)
+
+    def do_why(self, actor: Actor, *, run: str, as_json: bool, **_: Any) -> None:
+        found = given.the_run(actor, run)
+        why = shown.why_shown(why_of(found))
+        answer = {"id": str(found.pk), "state": found.state, "why": why}
+        self.say(answer, wording.lines_of_why(why), as_json=as_json)
+
+    def do_audit(self, actor: Actor, *, run: str, as_json: bool, **_: Any) -> None:
+        found = given.the_run(actor, run)
+        chain, line = pages_tabs.chain_of(found), shown.last_audit_line(found)
+        events = pages_tabs.chain_lines(found)
+        if as_json:
+            self.say(
+                {
+                    "id": str(found.pk),
+                    "reference": found.reference,
+                    "state": found.state,
+                    "verified": chain.verified,
+                    "first_bad": chain.first_bad,
+                    "head": chain.head,
+                    "events": shown.events_shown(list(events)),
+                    "audit_line": line,
+                },
+                [],
+                as_json=True,
+            )
+        else:
+            self.say({}, map(wording.line_of_event, events), as_json=False)
+            self.say({}, wording.lines_of_chain(chain, line), as_json=False)
+        if not chain.verified:
+            raise SystemExit(1)
+
+    def do_cancel(self, actor: Actor, *, run: str, because: str, as_json: bool, **_: Any) -> None:
+        given.short_enough(because, named="--because", most=2000)
+        found = given.the_run(actor, run, only_one=True)
+        state = lifecycle.cancel(actor, found.pk, because=because)
+        text = f"run {found.pk} is {state}"
+        if state == RunState.RUNNING:
+            text += "; it ends at its next checkpoint"
+        answer = {"id": str(found.pk), "reference": found.reference, "state": state}
+        self.say(answer, [text], as_json=as_json)
