@@ -37,7 +37,7 @@ def _begins_with(part: str) -> Q:
 
 def _ends_with(runs: QuerySet[Run], part: str) -> QuerySet[Run]:
     """Reads every id: no index knows their ends."""
-    plain = Replace(Cast("pk", TextField()), Value("-"), Value(""))
+    plain = Replace(Cast("pk", TextField()), Value("-"), Value(""), output_field=TextField())
     return runs.annotate(plain_id=plain).filter(plain_id__endswith=part)[:MOST_SHOWN]
 
 
