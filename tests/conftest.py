@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
-from runs.ledger.lifecycle import DEFAULT_TENANT
+from runs.ledger.tenants import DEFAULT as DEFAULT_TENANT
 from runs.models import Tenant
 from tests.support.chromium import chromium
 from tests.support.postgresql import PostgresServer, postgresql
