@@ -5,23 +5,40 @@ import logging
 import os
 import signal
 import time
+from datetime import timedelta
 
 from runs.engine import identity
 from runs.ledger import takeover, workers
-from runs.queries.workers import LiveWorker, live_workers
+from runs.queries.workers import LiveWorker, gone_with_runs, live_workers
 from runs.rules.identity import ProcessIdentity
 
 log = logging.getLogger(__name__)
 
 DEATH_WITHIN = 5.0
+# Another watch may be waiting for the death of a process it has killed.
+OTHERS_TAKE_OVER_WITHIN = timedelta(seconds=2 * DEATH_WITHIN)
 
 
 def take_over_lost(*, seen_from: ProcessIdentity, leases_count: bool) -> int:
     """Look at every live worker once; how many were lost. Leases do not count after an outage."""
-    return sum(
+    left = gone_with_runs(for_longer_than=OTHERS_TAKE_OVER_WITHIN)
+    for worker in left:
+        _take_rest(worker, seen_from=seen_from)
+    return len(left) + sum(
         _look_at(worker, seen_from=seen_from, leases_count=leases_count)
         for worker in live_workers()
     )
+
+
+def _take_rest(worker: LiveWorker, *, seen_from: ProcessIdentity) -> None:
+    """Whoever declared this worker gone has not come to take its runs: do the rest of it."""
+    because = "its takeover was left half done"
+    if identity.life_of(worker.identity, seen_from=seen_from) != "elsewhere":
+        takeover.raise_fences(worker.id, because=because)
+        if end_process(worker.identity):
+            workers.prove_dead(worker.id)
+    takeover.take_over(worker.id, because=because, crashed=not worker.draining)
+    log.warning("worker.rest_taken", extra={"worker": str(worker.id)})
 
 
 def _look_at(worker: LiveWorker, *, seen_from: ProcessIdentity, leases_count: bool) -> bool:

@@ -66,7 +66,7 @@ def _in_hands(subject: Subject, claim: Assignment) -> Iterator[Violation]:
             "I11", f"It runs on a worker that is {worker.state} since {since:%Y-%m-%d %H:%M:%S}."
         )
     # A takeover raises the fence before it places the run again (R22).
-    if claim.fence != run.fence and (live or claim.fence != run.fence - 1):
+    if claim.fence != run.fence and (live or (claim.fence or 0) > run.fence):
         yield subject.violates(
             "I3", f"Its fence is {run.fence}, and that of its claimed assignment {claim.fence}."
         )

@@ -1,7 +1,7 @@
 """Who works, and whether the clockwork goes round."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from runs.models import Run, Tick, Worker
@@ -12,7 +12,7 @@ from runs.rules.states import RunState, WorkerState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveWorker:
-    """A worker that nobody has declared lost."""
+    """A worker as the clockwork looks at it."""
 
     id: UUID
     identity: ProcessIdentity
@@ -27,16 +27,33 @@ def live_workers() -> list[LiveWorker]:
     if not rows:
         return []
     now = db_now()
-    return [
-        LiveWorker(
-            id=row.pk,
-            identity=identity_of(row),
-            lease_is_over=row.lease_until < now,
-            draining=row.draining,
-            cluster_pid=row.cluster_pid,
-        )
-        for row in rows
-    ]
+    return [_seen(row, now=now) for row in rows]
+
+
+def gone_with_runs(*, for_longer_than: timedelta) -> list[LiveWorker]:
+    """Workers that somebody declared gone without taking their runs over: it died in between."""
+    held = Run.objects.filter(state=RunState.RUNNING.value).exclude(
+        worker__state=WorkerState.LIVE.value
+    )
+    rows = list(Worker.objects.filter(pk__in=held.values("worker_id")).order_by("id"))
+    if not rows:
+        return []
+    now = db_now()
+    return [_seen(row, now=now) for row in rows if _ended(row) < now - for_longer_than]
+
+
+def _ended(row: Worker) -> datetime:
+    return row.ended_at or row.lease_until
+
+
+def _seen(row: Worker, *, now: datetime) -> LiveWorker:
+    return LiveWorker(
+        id=row.pk,
+        identity=identity_of(row),
+        lease_is_over=row.lease_until < now,
+        draining=row.draining,
+        cluster_pid=row.cluster_pid,
+    )
 
 
 def identity_of(row: Worker | None) -> ProcessIdentity:

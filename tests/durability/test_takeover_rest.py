@@ -1,0 +1,92 @@
+"""A takeover that its own watch did not live to finish is finished by the next one."""
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import psutil
+import pytest
+
+from runs.definition import registry
+from runs.engine import identity
+from runs.engine.clockwork import Clockwork
+from runs.engine.worker import known_plans
+from runs.ledger import assignments, takeover, workers
+from runs.models import Worker
+from runs.queries.clock import db_now
+from runs.queries.verify import violations
+from runs.rules.identity import ProcessIdentity
+from tests.commands import workflows
+from tests.support import runs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _workflows_of_these_tests() -> Iterator[None]:
+    with registry.isolated():
+        for workflow in workflows.made():
+            registry.register(workflow)
+        yield
+
+
+@pytest.fixture
+def process() -> Iterator[ProcessIdentity]:
+    """A process of this machine that lives until somebody ends it."""
+    sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    started = psutil.Process(sleeper.pid).create_time()
+    yield replace(identity.of_this_process(), pid=sleeper.pid, started=started)
+    sleeper.kill()
+    sleeper.wait()
+
+
+def held_by(process: ProcessIdentity) -> tuple[UUID, UUID]:
+    """A run in the hands of a worker that is this process."""
+    run_id, worker_id = runs.a_run("count"), uuid4()
+    workers.enlist(worker_id, process, cluster_pid=0, release="")
+    assert assignments.claim(worker_id=worker_id, plans=known_plans())
+    return run_id, worker_id
+
+
+def declared_lost(worker_id: UUID, *, ago: timedelta) -> None:
+    """Watch said so, and then died."""
+    assert workers.declare_lost(worker_id, because="the test says so", only_if_expired=False)
+    Worker.objects.filter(pk=worker_id).update(ended_at=db_now() - ago)
+
+
+def test_the_runs_of_a_worker_that_was_only_declared_lost_go_on(process: ProcessIdentity) -> None:
+    run_id, worker_id = held_by(process)
+    declared_lost(worker_id, ago=timedelta(minutes=5))
+    assert any("It runs on a worker that is lost" in found.text for found in violations([run_id]))
+
+    Clockwork().go_round()
+    runs.drain()
+
+    assert runs.state_of(run_id) == "succeeded"
+    assert violations([run_id]) == []
+
+
+def test_the_process_is_ended_before_its_run_is_given_away(process: ProcessIdentity) -> None:
+    run_id, worker_id = held_by(process)
+    takeover.raise_fences(worker_id, because="the test says so")
+    declared_lost(worker_id, ago=timedelta(minutes=5))
+
+    Clockwork().go_round()
+
+    assert identity.life_of(process, seen_from=identity.of_this_process()) == "dead"
+    assert Worker.objects.get(pk=worker_id).proven_dead
+    assert runs.state_of(run_id) == "queued"
+
+
+def test_a_takeover_that_is_still_going_on_is_left_to_whoever_began_it(
+    process: ProcessIdentity,
+) -> None:
+    run_id, worker_id = held_by(process)
+    declared_lost(worker_id, ago=timedelta(seconds=1))
+
+    Clockwork().go_round()
+
+    assert runs.state_of(run_id) == "running"
+    assert violations([run_id]) == []
