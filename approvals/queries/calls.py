@@ -44,6 +44,14 @@ class CallsPage:
     newer: Position | None
     older: Position | None
 
+    @property
+    def first(self) -> int:
+        return self.rows[0].ordinal
+
+    @property
+    def last(self) -> int:
+        return self.rows[-1].ordinal
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneCall:

@@ -7,7 +7,7 @@ from typing import Any
 from runs.rules import canonical
 
 MOST_COLUMNS = 6
-SHOWN = 280
+SHOWN = 500
 WHOLE = "evidence"
 
 

@@ -1,6 +1,7 @@
 """What happened before somebody is asked, in sentences."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from approvals.rules.asked import Asked
@@ -43,15 +44,21 @@ TOLD = {
 
 def _reconcile(call: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[str]:
     sent = f"The request was sent {of(int(call['sends']), 'time')}"
-    said = [
-        f"{sent}, last at {evidence.get('sent_at', 'an unknown time')}, under key {call['key']}."
-    ]
+    said = [f"{sent}, last at {_at(evidence.get('sent_at'))}, under key {call['key']}."]
     if evidence.get("error"):
         said.append(f"What came back: {evidence['error']}")
     if evidence.get("probe"):
         said.append(
-            f"The receiver was asked at {evidence.get('asked_at')}: {evidence['probe']}; "
+            f"The receiver was asked at {_at(evidence.get('asked_at'))}: {evidence['probe']}; "
             "that does not count while the old sender may still send."
         )
     said.append(f"A person is asked because {evidence.get('why', 'nobody else can tell')}.")
     return said
+
+
+def _at(text: Any) -> str:
+    """A time as people read it; the engine writes ISO."""
+    try:
+        return f"{datetime.fromisoformat(str(text)):%Y-%m-%d %H:%M:%S} UTC"
+    except ValueError:
+        return "an unknown time"

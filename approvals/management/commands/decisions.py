@@ -57,10 +57,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, verb: str, who: str | None, **options: Any) -> None:
         try:
-            act: Callable[..., None] = {"list": self._list, "show": self._show}.get(
-                verb, self._answer
-            )
-            act(actor_named(who), verb=verb, **options)
+            self._do(actor_named(who), verb, options)
         except WRONG as wrong:
             raise CommandError(str(wrong), returncode=1) from None
         except (*MISUSED, UnknownActor) as misused:
