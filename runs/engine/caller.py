@@ -6,7 +6,7 @@ from typing import Any
 
 from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
-from runs.engine import parking, secrets
+from runs.engine import faults, parking, secrets
 from runs.engine.limits import StepLimit, TimeIsUp
 from runs.engine.session import Attempt, Session
 from runs.ledger import effects
@@ -14,6 +14,7 @@ from runs.queries import resume
 from runs.queries.clock import db_now
 from runs.rules import asks, canonical, keys
 from runs.rules.calls import CallDraft, CallRecord, what_to_do
+from runs.rules.fence import FenceLost
 from runs.rules.fingerprints import effect_fingerprint
 from runs.rules.planned import call_digest
 from runs.rules.states import CallState
@@ -225,11 +226,7 @@ class Caller:
             step=self.attempt.begun.key,
             call=_as_shown(record),
             why=why,
-            evidence={
-                **(evidence or {}),
-                "error": record.error,
-                "sent_at": record.sent_at.isoformat(),
-            },
+            evidence={**(evidence or {}), **self._evidence(record)},
             irreversible=effect.irreversible,
         )
         answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
@@ -247,6 +244,12 @@ class Caller:
             )
         return self._send_again(effect, record, allowed_by=f"person:{answered.by}")
 
+    def _evidence(self, record: CallRecord) -> dict[str, Any]:
+        shown: dict[str, Any] = {"error": record.error, "sent_at": record.sent_at.isoformat()}
+        if late := resume.late_answers(self.session.fence.tenant_id, key=record.key):
+            shown["late_answers"] = late
+        return shown
+
     # Sending
 
     def _send_again(self, effect: Effect, record: CallRecord, *, allowed_by: str) -> CallRecord:
@@ -255,12 +258,13 @@ class Caller:
         return self._send(effect, self._remember(again))
 
     def _send(self, effect: Effect, record: CallRecord) -> CallRecord:
-        request = canonical.loads(record.request)
-        fence = self.session.fence
+        faults.reach("intent_committed")
+        fence, leaving = self.session.fence, False
         try:
-            sent = canonical.with_secrets(request, secrets.values_of(canonical.secrets_in(request)))
+            sent = _with_secrets(record)
             self.session.hold_lease()
             with self.limit.authors_code():
+                leaving = True
                 answer = effect.send(sent, key=record.key, timeout=effect.timeout.total_seconds())
         except Refused as refusal:
             reason = secrets.safe(refusal.reason)
@@ -270,25 +274,45 @@ class Caller:
             self._remember(effects.keep_unsent(fence, record, reason=secrets.describe(unsent)))
             raise
         except TimeIsUp:
-            self._remember(effects.doubt(fence, record, error="the step's timeout was over"))
+            self._cut_off(record, leaving=leaving)
             raise
         # The rim of a call: whatever else comes out, nobody knows whether it happened (R7).
-        except Exception as error:  # noqa: BLE001
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             return self._doubted(effect, record, error)
-        return self._confirm(effect, record, answer, source="receiver")
+        faults.reach("sent")
+        return self._book(effect, record, answer)
+
+    def _cut_off(self, record: CallRecord, *, leaving: bool) -> None:
+        """The step's time was over: before the call could leave, or while it was under way."""
+        what = "the step's timeout was over"
+        if leaving:
+            self._remember(effects.doubt(self.session.fence, record, error=what))
+        else:
+            self._remember(effects.keep_unsent(self.session.fence, record, reason=what))
+
+    def _book(self, effect: Effect, record: CallRecord, answer: Any) -> CallRecord:
+        try:
+            return self._confirm(effect, record, answer, source="receiver")
+        except FenceLost:
+            # Whoever has replaced this worker decides without it; what is known is evidence (R25).
+            effects.keep_late_answer(self.session.fence, record, answer=_as_answer(answer))
+            raise
 
     def _confirm(
         self, effect: Effect, record: CallRecord, answer: Any, *, source: str
     ) -> CallRecord:
-        kept = answer if isinstance(answer, dict) else {"value": answer}
+        faults.reach("before_result")
+        kept = _as_answer(answer)
         receiver_id = str(effect.id_of(kept)) if effect.id_of else ""
-        return self._remember(
+        confirmed = self._remember(
             effects.confirm(
                 self.session.fence, record, answer=kept, receiver_id=receiver_id, source=source
             )
         )
+        faults.reach("result_committed")
+        return confirmed
 
-    def _doubted(self, effect: Effect, record: CallRecord, error: Exception) -> CallRecord:
+    def _doubted(self, effect: Effect, record: CallRecord, error: BaseException) -> CallRecord:
         described = secrets.describe(error)
         doubted = self._remember(effects.doubt(self.session.fence, record, error=described))
         log.warning(
@@ -304,6 +328,16 @@ class Caller:
     def _answer_of(self, record: CallRecord) -> Answer:
         answer: Answer = canonical.loads(record.answer or "{}")
         return answer
+
+
+def _with_secrets(record: CallRecord) -> Any:
+    """What really leaves: secrets are put in at the last moment and stored nowhere (R11)."""
+    request = canonical.loads(record.request)
+    return canonical.with_secrets(request, secrets.values_of(canonical.secrets_in(request)))
+
+
+def _as_answer(answer: Any) -> dict[str, Any]:
+    return answer if isinstance(answer, dict) else {"value": answer}
 
 
 def park_refused(session: Session, attempt: Attempt, refusal: Refused) -> bool:

@@ -4,7 +4,7 @@ import functools
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
@@ -16,6 +16,7 @@ from runs.definition.context import JSON, Cursor, Judge, Judged, Level, Page, Pa
 from runs.definition.effects import Answer, Effect
 from runs.engine import parking, secrets
 from runs.engine.caller import Caller
+from runs.engine.interruptions import LEAVING
 from runs.engine.limits import StepLimit
 from runs.engine.paging import pages_of
 from runs.engine.planning import Planner
@@ -44,11 +45,14 @@ class FactTooLarge(ValueError):
 
 
 def engine_side(method: Method) -> Method:
-    """While the engine works for the author, the step's limit only takes note (R26)."""
+    """While the engine works for the author, the step's limit only takes note (R26).
+
+    A body that has been told to leave and goes on is told again (R13).
+    """
 
     @functools.wraps(method)
     def guarded(self: "RunContext", *args: Any, **kwargs: Any) -> Any:
-        with self.limit.engine_at_work():
+        with self.limit.engine_at_work(), self.still_here():
             return method(self, *args, **kwargs)
 
     return cast("Method", guarded)
@@ -63,6 +67,17 @@ class RunContext:
         self.planner = Planner(session, attempt, self.caller)
         self._lines = 0
         self._progress_at = 0.0
+
+    @contextmanager
+    def still_here(self) -> Iterator[None]:
+        """Remember how the body is told to leave, and say it again to whoever did not listen."""
+        if self.session.left is not None:
+            raise self.session.left
+        try:
+            yield
+        except LEAVING as left:
+            self.session.left = left
+            raise
 
     @property
     def id(self) -> UUID:
@@ -80,6 +95,7 @@ class RunContext:
     def attempt(self) -> int:
         return self.attempt_made.begun.attempt
 
+    @engine_side
     def read(self, name: str) -> JSON:
         if name not in self.attempt_made.declared.reads:
             raise UndeclaredFact(
@@ -91,6 +107,7 @@ class RunContext:
             )
         return self.session.facts[name]
 
+    @engine_side
     def write(self, name: str, value: JSON) -> None:
         if name not in self.attempt_made.declared.writes:
             raise UndeclaredFact(
@@ -104,12 +121,16 @@ class RunContext:
             )
         self.attempt_made.facts[name] = value
 
+    @engine_side
     def pages(self, source: Pageable[Item], *, size: int) -> Iterator[Page[Item]]:
         return pages_of(source, size=size, attempt=self.attempt_made)
 
-    def checkpoint(self, *, cursor: Cursor) -> AbstractContextManager[None]:
-        parking.refuse_inside_transaction("checkpoint", self.attempt_made)
-        return turn_page(self.session, self.attempt_made, cursor)
+    @contextmanager
+    def checkpoint(self, *, cursor: Cursor) -> Iterator[None]:
+        with self.still_here():
+            parking.refuse_inside_transaction("checkpoint", self.attempt_made)
+            with turn_page(self.session, self.attempt_made, cursor, self.limit):
+                yield
 
     @engine_side
     def judge(self, question: str, subject: Any, *, by: Judge, sample: int = 0) -> Judged:
@@ -239,6 +260,7 @@ class RunContext:
         answered = parking.wait(self.session, self.attempt_made, draft)
         assert answered.state is WaitState.RESOLVED  # noqa: S101 - a timer has no other end
 
+    @engine_side
     def log(self, message: str, *, level: Level = "info", **fields: JSON) -> None:
         self._lines += 1
         if self._lines > LINES_LIMIT:
@@ -253,13 +275,13 @@ class RunContext:
             )
         )
 
+    @engine_side
     def progress(self, n: int, of: int | None = None) -> None:
         now = time.monotonic()
         if now - self._progress_at < PROGRESS_EVERY and n != of:
             return
         self._progress_at = now
-        with self.limit.engine_at_work():
-            steps.note_progress(self.session.fence, self.attempt_made.place, done=n, total=of)
+        steps.note_progress(self.session.fence, self.attempt_made.place, done=n, total=of)
 
     @engine_side
     def artifact(self, name: str, content: bytes, media_type: str) -> dict[str, JSON]:

@@ -3,12 +3,13 @@
 import logging
 import random
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from enum import Enum, auto
 
-from django.db import Error
+from django.db import InterfaceError, OperationalError, connection
 
-from runs.definition.effects import NotSent, Refused, RetryLater
-from runs.engine import parking, secrets
+from runs.definition.effects import Refused, RetryLater
+from runs.engine import faults, parking, secrets
 from runs.engine.caller import park_refused
 from runs.engine.context import RunContext
 from runs.engine.interruptions import HandBack, Parked, StopRequested
@@ -18,7 +19,7 @@ from runs.engine.turning import finish_step, one_transaction, orphans
 from runs.ledger import lifecycle, waits
 from runs.queries import resume
 from runs.rules import asks, canonical
-from runs.rules.claims import Claimed
+from runs.rules.claims import Advanced, Claimed
 from runs.rules.fence import Fence, FenceLost
 from runs.rules.retry import delay, exhausted, gives_up
 from runs.rules.states import WaitKind
@@ -26,7 +27,8 @@ from runs.rules.written import WaitDraft
 
 log = logging.getLogger(__name__)
 
-UNSENT_AGAIN_AFTER = 5.0
+# What the database raises when it is away, full or busy; every other error of it is somebody's fault.
+AWAY = (OperationalError, InterfaceError)
 
 
 class Went(Enum):
@@ -52,20 +54,39 @@ def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], 
     fence = claimed.fence
     facts = {"run": str(fence.run_id), "fence": fence.number}
     log.info("run.claimed", extra={**facts, "step": claimed.step.key, "reason": claimed.reason})
+    faults.reach("claimed")
     try:
-        _work(claimed, keeper, stop_at_boundary)
+        _until_left(claimed, keeper, stop_at_boundary)
     except Parked:
         log.info("run.parked", extra=facts)
-    except (StopRequested, HandBack) as left:
-        _leave(fence, left)
     except FenceLost:
         log.warning("fence.lost", extra=facts)
-    except Error:
+    except AWAY:
         raise
     # The rim of the loop: a fault of the engine's own must not leave the run in nobody's hands.
     except Exception as error:
         log.exception("engine.failed", extra=facts)
-        reason = f"The engine failed: {secrets.describe(error)}"
+        _fail(fence, error)
+
+
+def _until_left(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> None:
+    try:
+        _work(claimed, keeper, stop_at_boundary)
+    except HandBack as left:
+        lifecycle.hand_back(claimed.fence, because=left.because, entered=left.entered)
+        faults.reach("handed_back")
+        log.info(
+            "run.handed_back", extra={"run": str(claimed.fence.run_id), "because": left.because}
+        )
+    except StopRequested:
+        lifecycle.stop_as_requested(claimed.fence)
+        faults.reach("released")
+        log.info("run.stopped", extra={"run": str(claimed.fence.run_id)})
+
+
+def _fail(fence: Fence, error: Exception) -> None:
+    reason = f"The engine failed: {secrets.describe(error)}"
+    with suppress(FenceLost):
         lifecycle.fail(fence, reason=reason, error_class=type(error).__name__)
 
 
@@ -78,43 +99,54 @@ def _work(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str])
             raise HandBack(because, entered=False)
 
 
-def _leave(fence: Fence, left: StopRequested | HandBack) -> None:
-    if isinstance(left, HandBack):
-        lifecycle.hand_back(fence, because=left.because, entered=left.entered)
-    else:
-        lifecycle.stop_as_requested(fence)
-    log.info("run.left", extra={"run": str(fence.run_id), "because": str(left)})
-
-
 def _attempt(session: Session) -> Went:
     """Enter the current step's body once; whatever happens becomes a recorded outcome."""
     attempt = begin_attempt(session)
     limit = StepLimit(attempt.planned.timeout)
     context = RunContext(session, attempt, limit)
+    in_one = one_transaction(attempt) if attempt.declared.transactional else nullcontext()
     try:
         context.planner.require_approval()
-        if attempt.declared.transactional:
-            with one_transaction(attempt):
-                _enter(attempt, session, context, limit)
-                return _finish(session, attempt, context)
-        _enter(attempt, session, context, limit)
-        return _finish(session, attempt, context)
+        with in_one:
+            _enter(attempt, session, context, limit)
+            advanced = _finish(session, attempt, context)
     except Refused as refusal:
         park_refused(session, attempt, refusal)
         return _failed(session, attempt, refusal)
-    except (RetryLater, NotSent) as later:
-        return _later(session, attempt, later)
+    except RetryLater as later:
+        _park_retry(session, attempt, later, after=later.after.total_seconds(), counts=False)
+        return Went.STOPPED
     except TimeIsUp as late:
+        _drop_cut_statement()
         return _failed(session, attempt, late)
-    # The rim of the loop: an author's error becomes a recorded outcome of the attempt. A
-    # database that is away is nobody's error, unless it still answers when the outcome is booked.
-    except Exception as error:  # noqa: BLE001
+    # The rim of the loop: an author's error, sys.exit() among them, becomes a recorded outcome of
+    # the attempt. A database that is away is nobody's error, unless it answers when that is booked.
+    except (Exception, SystemExit) as error:  # noqa: BLE001
         return _failed(session, attempt, error)
+    faults.reach("committed")
+    return _went_on(session, attempt, advanced)
+
+
+def _went_on(session: Session, attempt: Attempt, advanced: Advanced) -> Went:
+    if session.begun.key == attempt.begun.key:
+        faults.reach("released")
+        return Went.STOPPED
+    if advanced.cancel_requested or advanced.pause_requested:
+        raise StopRequested
+    return Went.ON
+
+
+def _drop_cut_statement() -> None:
+    """The limit may have cut a statement off; its connection would refuse every other one."""
+    if connection.vendor == "postgresql" and not connection.in_atomic_block:
+        connection.close()
 
 
 def _enter(attempt: Attempt, session: Session, context: RunContext, limit: StepLimit) -> None:
+    faults.reach("before_body")
     with limit.running():
         returned = attempt.declared.body(session.workflow, context)
+    faults.reach("after_body")
     if returned is not None:
         raise ReturnedValue(
             f"Step {attempt.begun.key} returned {type(returned).__name__}; a step returns nothing. "
@@ -122,7 +154,7 @@ def _enter(attempt: Attempt, session: Session, context: RunContext, limit: StepL
         )
 
 
-def _finish(session: Session, attempt: Attempt, context: RunContext) -> Went:
+def _finish(session: Session, attempt: Attempt, context: RunContext) -> Advanced:
     context.planner.seal()
     unwritten = [name for name in attempt.declared.writes if name not in attempt.facts]
     if unwritten:
@@ -131,12 +163,7 @@ def _finish(session: Session, attempt: Attempt, context: RunContext) -> Went:
             "call run.write(...) for each, or take it out of writes=[...]."
         )
     _ask_about_orphans(session, attempt)
-    advanced = finish_step(session, attempt)
-    if session.begun.key == attempt.begun.key:
-        return Went.STOPPED
-    if advanced.cancel_requested or advanced.pause_requested:
-        raise StopRequested
-    return Went.ON
+    return finish_step(session, attempt)
 
 
 def _ask_about_orphans(session: Session, attempt: Attempt) -> None:
@@ -156,12 +183,6 @@ def _ask_about_orphans(session: Session, attempt: Attempt) -> None:
     ask = asks.orphaned(step=attempt.begun.key, calls=shown)
     parking.answered_or_park(session, attempt, name=name, ask=ask)
     session.written.accepted_keys.extend(keys)
-
-
-def _later(session: Session, attempt: Attempt, later: RetryLater | NotSent) -> Went:
-    after = later.after.total_seconds() if isinstance(later, RetryLater) else UNSENT_AGAIN_AFTER
-    _park_retry(session, attempt, later, after=after, counts=isinstance(later, NotSent))
-    return Went.STOPPED
 
 
 def _failed(session: Session, attempt: Attempt, error: BaseException) -> Went:

@@ -3,6 +3,8 @@
 All are BaseExceptions, so that an author's `except Exception` cannot swallow them (R13).
 """
 
+from runs.rules.fence import FenceLost
+
 
 class Parked(BaseException):
     """The run has been parked in the database; the worker is free."""
@@ -21,3 +23,6 @@ class HandBack(BaseException):
     def __init__(self, because: str, *, entered: bool) -> None:
         super().__init__(because)
         self.because, self.entered = because, entered
+
+
+LEAVING = (Parked, StopRequested, HandBack, FenceLost)

@@ -17,8 +17,20 @@ def pages_of(source: Pageable[Item], *, size: int, attempt: Attempt) -> Iterator
     if size < 1:
         raise ValueError(f"A page has at least one item, not {size}.")
     if isinstance(source, QuerySet):
-        return _by_key(source, size=size, attempt=attempt)
-    return _by_position(source, size=size, attempt=attempt)
+        return _one_by_one(_by_key(source, size=size, attempt=attempt), attempt)
+    return _one_by_one(_by_position(source, size=size, attempt=attempt), attempt)
+
+
+def _one_by_one(pages: Iterator[Page[Item]], attempt: Attempt) -> Iterator[Page[Item]]:
+    """While a page is worked on, what is asked in it has its name from it (R13)."""
+    begins = attempt.cursor_ordinal
+    try:
+        for page in pages:
+            attempt.page = begins
+            yield page
+            begins = page.end.ordinal
+    finally:
+        attempt.page = None
 
 
 def _by_position(source: Pageable[Item], *, size: int, attempt: Attempt) -> Iterator[Page[Item]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import connection
 
+from runs.engine import faults
 from runs.engine.interruptions import Parked
 from runs.engine.session import Attempt, Session
 from runs.ledger import waits
@@ -63,6 +64,7 @@ def wait(session: Session, attempt: Attempt, draft: WaitDraft) -> Answered:
     session.is_fresh = False
     parked = waits.park(session.fence, place=attempt.place, wait=draft, written=session.written)
     if parked.answer is None:
+        faults.reach("parked")
         raise Parked
     found = Answered(
         wait_id=parked.wait_id,
@@ -76,8 +78,8 @@ def wait(session: Session, attempt: Attempt, draft: WaitDraft) -> Answered:
 
 
 def claim_name(attempt: Attempt, kind: str, name: str) -> str:
-    """The name of a wait the author has named, once per attempt."""
-    full = f"{kind} {name}"
+    """The name of a wait the author has named, once in the attempt, or in its page (R13)."""
+    full = f"{kind} {name}" if attempt.page is None else f"{kind} {name} @{attempt.page}"
     if full in attempt.waits_named:
         raise NameTaken(
             f"Step {attempt.begun.key} used the name {name!r} for a second {kind}; "

@@ -36,6 +36,7 @@ class Planner:
     def __init__(self, session: Session, attempt: Attempt, caller: Caller) -> None:
         self.session, self.attempt, self.caller = session, attempt, caller
         self._seen: set[tuple[str, str, str]] = set()
+        self._stored: dict[str, dict[tuple[str, str], str]] = {}
         self._approved: dict[tuple[str, str, str], str] | None = None
 
     def plan(
@@ -50,6 +51,15 @@ class Planner:
         if (name, effect.name, resource) in self._seen:
             raise PlannedTwice(f"The plan “{name}” names {effect.name} for {resource} twice.")
         self._seen.add((name, effect.name, resource))
+        digest = call_digest(
+            effect=effect.name,
+            fingerprint=effect_fingerprint(effect),
+            resource=resource,
+            request=request,
+            evidence=evidence,
+        )
+        if self._is_stored(name, effect, resource, digest):
+            return
         planned = self.session.written.planned
         if len(planned) >= MOST_UNSAVED:
             raise PlanTooLarge(
@@ -65,15 +75,27 @@ class Planner:
                 request=request,
                 request_digest=canonical.digest(request),
                 evidence=evidence,
-                digest=call_digest(
-                    effect=effect.name,
-                    fingerprint=effect_fingerprint(effect),
-                    resource=resource,
-                    request=request,
-                    evidence=evidence,
-                ),
+                digest=digest,
             )
         )
+
+    def _is_stored(self, name: str, effect: Effect, resource: str, digest: str) -> bool:
+        """Whether a checkpoint of an earlier attempt has this very call already (R3)."""
+        begun = self.attempt.begun
+        if begun.attempt == 1:
+            return False
+        if name not in self._stored:
+            self._stored[name] = resume.planned_digests(
+                self.session.fence.run_id, plan=name, generation=begun.generation
+            )
+        known = self._stored[name].get((effect.name, resource))
+        if known not in (None, digest):
+            raise PlannedTwice(
+                f"The plan “{name}” holds {effect.name} for {resource} since an earlier checkpoint "
+                "of this step, with another request or evidence. Plan it behind that checkpoint "
+                "only, from what does not change."
+            )
+        return known is not None
 
     def _next_ordinal(self, name: str) -> int:
         made = self.attempt.plans_made

@@ -35,8 +35,12 @@ def _value(name: str) -> str:
 
 
 def safe(text: str) -> str:
-    """A text without any secret this process has resolved."""
-    return redact(text, secrets=_resolved)
+    """A text without any secret this process has resolved, and without what cannot be stored.
+
+    PostgreSQL takes no NUL, UTF-8 no half of a surrogate pair; both stand in raw mail.
+    """
+    plain = text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
+    return redact(plain, secrets=_resolved)
 
 
 def describe(error: BaseException) -> str:

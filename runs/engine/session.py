@@ -28,7 +28,10 @@ class Keeper(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """What one entry of a step's body has found and made."""
+    """What one entry of a step's body has found and made.
+
+    `page` is where the page begins that the body is working on, None outside of pages.
+    """
 
     begun: StepBegun
     declared: StepDeclaration
@@ -40,6 +43,7 @@ class Attempt:
     named_keys: set[str] = field(default_factory=set)
     waits_named: set[str] = field(default_factory=set)
     plans_made: dict[str, int] = field(default_factory=dict)
+    page: int | None = None
     calls: dict[tuple[str, str], CallRecord] | None = None
     judgements: dict[str, str] | None = None
 
@@ -62,6 +66,7 @@ class Session:
     """One claim: the run, its plan and facts, and the buffer of its current step.
 
     `is_fresh` until it has ever waited: then there are no waits to ask the database for.
+    `left` is how the body was told to leave; whoever swallows it is told again (R13).
     """
 
     claimed: Claimed
@@ -76,6 +81,7 @@ class Session:
     stop_at_boundary: Callable[[], str]
     is_fresh: bool
     written: Written = field(default_factory=Written)
+    left: BaseException | None = None
 
     @property
     def fence(self) -> Fence:

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from django.db import connection, transaction
 
 from runs.definition.context import Cursor
+from runs.engine import faults
 from runs.engine.interruptions import HandBack, StopRequested
+from runs.engine.limits import StepLimit
 from runs.engine.session import Attempt, Session
 from runs.ledger import checkpoints
 from runs.queries import resume
@@ -45,24 +47,35 @@ def one_transaction(attempt: Attempt) -> Iterator[None]:
 
 
 @contextmanager
-def turn_page(session: Session, attempt: Attempt, cursor: Cursor) -> Iterator[None]:
-    """One transaction of the author's writes and the cursor (`run.checkpoint`)."""
+def turn_page(
+    session: Session, attempt: Attempt, cursor: Cursor, limit: StepLimit
+) -> Iterator[None]:
+    """One transaction of the author's writes and the cursor (`run.checkpoint`).
+
+    The step's limit may interrupt the author's part of it, never its commit (R26).
+    """
     if cursor.ordinal < attempt.cursor_ordinal:
         raise CursorWentBack(
             f"Step {attempt.begun.key} is at {attempt.cursor_ordinal} and would go back to "
             f"{cursor.ordinal}."
         )
-    with one_transaction(attempt):
-        yield
-        attempt.cursor_ordinal, attempt.cursor_token = cursor.ordinal, cursor.token
-        body = {"cursor": cursor.ordinal, "keys": len(session.written.accepted_keys)}
-        drafts = [Draft(kind="step.page", step=attempt.begun.key, body=canonical.dumps(body))]
-        advanced = _commit(session, attempt, finished=False, next_step=None, drafts=drafts)
-    _take_note(session, advanced)
-    if advanced.cancel_requested or advanced.pause_requested:
-        raise StopRequested
-    if because := session.stop_at_boundary():
-        raise HandBack(because, entered=True)
+    with limit.engine_at_work():
+        with one_transaction(attempt):
+            with limit.authors_code():
+                yield
+            advanced = _commit_page(session, attempt, cursor)
+        faults.reach("committed")
+        if advanced.cancel_requested or advanced.pause_requested:
+            raise StopRequested
+        if because := session.stop_at_boundary():
+            raise HandBack(because, entered=True)
+
+
+def _commit_page(session: Session, attempt: Attempt, cursor: Cursor) -> Advanced:
+    attempt.cursor_ordinal, attempt.cursor_token = cursor.ordinal, cursor.token
+    body = {"cursor": cursor.ordinal, "keys": len(session.written.accepted_keys)}
+    drafts = [Draft(kind="step.page", step=attempt.begun.key, body=canonical.dumps(body))]
+    return _commit(session, attempt, finished=False, next_step=None, drafts=drafts)
 
 
 def finish_step(session: Session, attempt: Attempt) -> Advanced:
@@ -78,7 +91,6 @@ def finish_step(session: Session, attempt: Attempt) -> Advanced:
     advanced = _commit(
         session, attempt, finished=True, next_step=next_step, drafts=drafts, facts=facts
     )
-    _take_note(session, advanced)
     session.facts.update(attempt.facts)
     if next_step is not None:
         session.begun = StepBegun(
@@ -150,11 +162,10 @@ def _commit(
         outcome="done" if ends else "",
         events=drafts,
     )
-    return checkpoints.advance(session.fence, change, place=attempt.place, written=written)
-
-
-def _take_note(session: Session, advanced: Advanced) -> None:
+    faults.reach("before_commit")
+    advanced = checkpoints.advance(session.fence, change, place=attempt.place, written=written)
     session.checkpoint = advanced.checkpoint
+    return advanced
 
 
 def orphans(session: Session, attempt: Attempt) -> list[str]:

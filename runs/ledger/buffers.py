@@ -38,6 +38,16 @@ def store(fence: Fence, place: StepPlace, written: Written, *, now: datetime) ->
     store_lines(fence, place, written, now=now)
 
 
+def store_what_stays(
+    fence: Fence, place: StepPlace, written: Written, *, with_artifacts: bool, now: datetime
+) -> None:
+    """What is kept although no checkpoint accepts the attempt: judgements, lines, shown artifacts."""
+    store_judgements(fence, place, written, now=now)
+    if with_artifacts:
+        _store_artifacts(_common(fence, place), written, now=now)
+    store_lines(fence, place, written, now=now)
+
+
 def store_judgements(fence: Fence, place: StepPlace, written: Written, *, now: datetime) -> None:
     """Judgements alone: an intent's commit carries those made so far in the attempt (R2)."""
     Judgement.objects.bulk_create(

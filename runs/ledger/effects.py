@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from runs.ledger import buffers, transitions
+from runs.ledger import audit, buffers, transitions
 from runs.models import Call, Run
 from runs.queries.clock import db_now
 from runs.rules import canonical
@@ -118,6 +118,14 @@ def doubt(fence: Fence, call: CallRecord, *, error: str) -> CallRecord:
         stored = _change(fence, call, to=CallState.AMBIGUOUS, also_from=(), error=error)
         _note(run, fence, stored, "call.ambiguous", now=now, error=error)
     return record_of(stored)
+
+
+def keep_late_answer(fence: Fence, call: CallRecord, *, answer: dict[str, Any]) -> None:
+    """Keep what came back to a worker that had been replaced: evidence, never a result (R25, R37)."""
+    body = {"run": str(fence.run_id), "fence": fence.number, "key": call.key, "answer": answer}
+    late = Draft(kind="call.late_answer", step=call.step, body=canonical.dumps(body))
+    with transaction.atomic():
+        audit.append_to_tenant(fence.tenant_id, [late], now=db_now(), actor=str(fence.worker_id))
 
 
 def _settle(fence: Fence, call: CallRecord, *, to: CallState, **fields: Any) -> CallRecord:

@@ -162,6 +162,9 @@ def hand_back(fence: Fence, *, because: str, entered: bool) -> None:
     """
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
+        if run.cancel_requested:
+            stop_held(run, fence, now=now)
+            return
         assignments.close(run.pk, to=AssignmentState.RELEASED, outcome=because, now=now)
         Step.objects.filter(run=run, key=run.step, superseded=False, state="running").update(
             state=StepState.PENDING.value,
@@ -184,6 +187,9 @@ def fail(fence: Fence, *, reason: str, error_class: str) -> None:
     """The run stops with its reason; it stays open to resume, replay and restart."""
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
+        if run.cancel_requested:
+            stop_held(run, fence, now=now)
+            return
         Step.objects.filter(run=run, key=run.step, superseded=False).exclude(
             state=StepState.SUCCEEDED.value
         ).update(
@@ -213,24 +219,31 @@ def fail(fence: Fence, *, reason: str, error_class: str) -> None:
 def stop_as_requested(fence: Fence) -> None:
     """The fence's holder makes the move that was requested while it worked (R17)."""
     with transaction.atomic():
-        run, now = transitions.hold(fence), db_now()
-        assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="stopped", now=now)
-        if run.cancel_requested:
-            end_cancelled(
-                run, because=run.reason, actor=str(fence.worker_id), now=now, fence=fence.number
-            )
-            return
-        transitions.move(
-            run,
-            to=RunState.PAUSED,
-            events=[
-                Draft(kind="run.paused", step=run.step),
-                line(run, state=RunState.PAUSED, reason=run.reason, in_flight=run.step),
-            ],
-            now=now,
-            actor=str(fence.worker_id),
-            fence=fence.number,
-        )
+        stop_held(transitions.hold(fence), fence, now=db_now())
+
+
+def stop_held(run: Run, fence: Fence, *, now: datetime) -> None:
+    """The same on a run that the caller holds, inside the caller's transaction."""
+    assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="stopped", now=now)
+    actor = str(fence.worker_id)
+    if run.cancel_requested:
+        end_cancelled(run, because=run.reason, actor=actor, now=now, fence=fence.number)
+        return
+    # What has begun and is left goes on from its checkpoint when the run is resumed.
+    Step.objects.filter(run=run, key=run.step, superseded=False, state="running").update(
+        state=StepState.PENDING.value, fence=fence.number
+    )
+    transitions.move(
+        run,
+        to=RunState.PAUSED,
+        events=[
+            Draft(kind="run.paused", step=run.step),
+            line(run, state=RunState.PAUSED, reason=run.reason, in_flight=run.step),
+        ],
+        now=now,
+        actor=actor,
+        fence=fence.number,
+    )
 
 
 def cancel(actor: Actor, run_id: UUID, *, because: str) -> str:

@@ -56,29 +56,45 @@ def park(
     written: Written,
     failure: Failure | None = None,
 ) -> Parked:
-    """Open a wait and let the worker go, in one commit with all that was written so far.
+    """Open a wait and let the worker go, in one commit with what stays of the attempt.
 
-    When an event has come before its wait, the wait is closed with it and the run stays.
+    When an event has come before its wait, the wait is closed with it and the body goes on.
+    Planned calls and named keys are the accepted attempt's: they wait for its checkpoint (R3).
     """
     with transaction.atomic():
         if wait.kind == WaitKind.EVENT:
             events.meet(fence.tenant_id, wait.event_name, wait.correlation_id)
         run, now = transitions.hold(fence), db_now()
-        if failure is None:
-            buffers.store(fence, place, written, now=now)
+        buffers.store_what_stays(fence, place, written, with_artifacts=failure is None, now=now)
+        if run.cancel_requested:
+            # Nobody would make the requested move on a run that waits (R17).
+            lifecycle.stop_held(run, fence, now=now)
+            parked = Parked(wait_id=0, answer=None)
         else:
-            buffers.store_judgements(fence, place, written, now=now)
-            buffers.store_lines(fence, place, written, now=now)
-        opened = _open(run, place, wait, now=now)
-        event = events.kept_for(run, opened)
-        if event is not None:
-            _use_event(run, opened, event, now=now, fence=fence.number)
-            parked = Parked(wait_id=opened.pk, answer=opened.answer)
-        else:
-            _park_run(run, fence, place, opened, failure, now=now)
-            parked = Parked(wait_id=opened.pk, answer=None)
-    written.clear()
+            parked = _park(run, fence, place, wait, failure, now=now)
+    if parked.answer is None:
+        written.clear()
+    else:
+        written.clear_what_stays()
     return parked
+
+
+def _park(
+    run: Run,
+    fence: Fence,
+    place: StepPlace,
+    wait: WaitDraft,
+    failure: Failure | None,
+    *,
+    now: datetime,
+) -> Parked:
+    opened = _open(run, place, wait, now=now)
+    event = events.kept_for(run, opened)
+    if event is not None:
+        _use_event(run, opened, event, now=now, fence=fence.number)
+        return Parked(wait_id=opened.pk, answer=opened.answer)
+    _park_run(run, fence, place, opened, failure, now=now)
+    return Parked(wait_id=opened.pk, answer=None)
 
 
 def _open(run: Run, place: StepPlace, wait: WaitDraft, *, now: datetime) -> Wait:

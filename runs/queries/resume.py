@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from runs.models import Assignment, Call, Checkpoint, Judgement, PlannedCall, Step, Wait
+from runs.models import Assignment, AuditEvent, Call, Checkpoint, Judgement, PlannedCall, Step, Wait
 from runs.rules import canonical
 from runs.rules.answers import Answered
 from runs.rules.calls import CallRecord, record_of
@@ -81,6 +81,15 @@ def planned_calls(run_id: UUID, *, plan: str, generation: int) -> Iterator[Plann
     )
 
 
+def planned_digests(run_id: UUID, *, plan: str, generation: int) -> dict[tuple[str, str], str]:
+    """The digests of a plan's calls, by (effect, resource)."""
+    rows = PlannedCall.objects.filter(run_id=run_id, plan=plan, generation=generation)
+    return {
+        (effect, resource): digest
+        for effect, resource, digest in rows.values_list("effect", "resource", "digest")
+    }
+
+
 def planned_count(run_id: UUID, *, plan: str, generation: int) -> int:
     return PlannedCall.objects.filter(run_id=run_id, plan=plan, generation=generation).count()
 
@@ -96,6 +105,14 @@ def sender_is_gone(run_id: UUID, *, fence: int) -> bool:
         return True
     worker = assignment.worker
     return worker is not None and (worker.state == WorkerState.ENDED.value or worker.proven_dead)
+
+
+def late_answers(tenant_id: int, *, key: str) -> list[Any]:
+    """What came back for this key to workers that had been replaced by then."""
+    rows = AuditEvent.objects.filter(
+        tenant_id=tenant_id, run=None, kind="call.late_answer", body__contains=key
+    ).order_by("seq")
+    return [canonical.loads(body)["answer"] for body in rows.values_list("body", flat=True)]
 
 
 def other_work_waits() -> bool:

@@ -63,10 +63,15 @@ class Written:
         )
 
     def clear(self) -> None:
-        for buffer in (self.judgements, self.planned, self.lines, self.artifacts):
-            buffer.clear()
+        self.clear_what_stays()
+        self.planned.clear()
         self.accepted_keys.clear()
         self.reused_keys.clear()
+
+    def clear_what_stays(self) -> None:
+        """Forget what is stored even when no checkpoint has accepted the attempt."""
+        for buffer in (self.judgements, self.lines, self.artifacts):
+            buffer.clear()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
