@@ -13,9 +13,11 @@ from runs import conf as settings
 from runs.conf import conf
 from runs.engine import identity
 from runs.engine.takeover import end_process, take_over_lost
+from runs.engine.writer import Writer
 from runs.ledger import ticks, waits, workers
 from runs.queries import due
 from runs.queries.clock import db_now
+from runs.queries.workers import last_tick
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +39,8 @@ class Clockwork:
         self._last_pass: float | None = None
         self._last_slow = 0.0
         self._clock: tuple[datetime, float] | None = None
+        self._held_until = 0.0
+        self._writer = Writer()
 
     def run(self, *, stopped: Callable[[], bool]) -> None:
         """Go round until stopped."""
@@ -49,48 +53,51 @@ class Clockwork:
         """One pass. A database that is away makes the pass blind, never wrong."""
         try:
             close_old_connections()
-            blind = self._was_blind()
+            self._writer.look(here=self.here)
             steady = self._clock_is_steady()
+            blind = self._was_blind() or not steady
+            if blind:
+                extended = workers.extend_leases()
+                log.info("clockwork.leases_extended", extra={"workers": extended})
             take_over_lost(seen_from=self.here, leases_count=not blind)
             if steady:
                 self._close_what_is_due()
             if time.monotonic() - self._last_slow >= SLOW_DUTIES_EVERY:
-                self._slow_duties()
+                self._slow_duties(steady=steady)
             self._last_pass = time.monotonic()
         except Error as error:
             log.warning("clockwork.database_away", extra={"error": str(error)})
             connection.close()
 
     def _was_blind(self) -> bool:
-        now = time.monotonic()
-        if self._last_pass is not None and now - self._last_pass < BLIND_AFTER:
-            return False
-        extended = workers.extend_leases()
-        log.info("clockwork.leases_extended", extra={"workers": extended})
-        return True
+        """Nobody looked for a while: not this clockwork, nor, before its first pass, another one (R25)."""
+        if self._last_pass is not None:
+            return time.monotonic() - self._last_pass >= BLIND_AFTER
+        at = last_tick("clockwork")
+        return at is None or db_now() - at > timedelta(seconds=BLIND_AFTER)
 
     def _clock_is_steady(self) -> bool:
+        """After a jump nothing expires for one lease: whoever lives renews it by then (R31)."""
         wall, mono = db_now(), time.monotonic()
         before, self._clock = self._clock, (wall, mono)
-        if before is None:
-            return True
-        drift = (wall - before[0]).total_seconds() - (mono - before[1])
-        if abs(drift) <= CLOCK_TOLERANCE:
-            return True
-        log.error("clockwork.clock_jumped", extra={"seconds": round(drift, 3)})
-        ticks.note("clock_jump", holder=self.holder)
-        return False
+        drift = (wall - before[0]).total_seconds() - (mono - before[1]) if before else 0.0
+        if abs(drift) > CLOCK_TOLERANCE:
+            log.error("clockwork.clock_jumped", extra={"seconds": round(drift, 3)})
+            self._held_until = mono + conf().lease.total_seconds()
+            ticks.note("clock_jump", holder=self.holder)
+        return mono >= self._held_until
 
     def _close_what_is_due(self) -> None:
         for wait_id in due.waits_due(at_most=AT_ONCE):
             waits.expire(wait_id)
 
-    def _slow_duties(self) -> None:
+    def _slow_duties(self, *, steady: bool) -> None:
         self._last_slow = time.monotonic()
         for wait_id in due.waits_with_a_kept_event(at_most=AT_ONCE):
             waits.match_event(wait_id)
         self._ring_again()
-        self._end_overdue()
+        if steady:
+            self._end_overdue()
         ticks.note("clockwork", holder=self.holder)
 
     def _ring_again(self) -> None:

@@ -7,35 +7,55 @@ from typing import Literal
 
 import psutil
 
+from runs.dispatch import groups
 from runs.rules.identity import ProcessIdentity
 
 Life = Literal["alive", "stopped", "dead", "elsewhere"]
 
 
 def of_this_process() -> ProcessIdentity:
+    return of_process(os.getpid())
+
+
+def of_process(pid: int) -> ProcessIdentity:
+    """Who a process of this machine is."""
     return ProcessIdentity(
         host=socket.gethostname(),
         boot_id=_boot_id(),
         pid_namespace=_pid_namespace(),
-        pid=os.getpid(),
-        started=psutil.Process().create_time(),
+        pid=pid,
+        started=_started(pid) or 0.0,
     )
 
 
 def life_of(process: ProcessIdentity, *, seen_from: ProcessIdentity) -> Life:
-    """A zombie is dead, a stopped one is not; another machine's processes cannot be seen (R22)."""
-    if not process.on_the_machine_of(seen_from):
+    """A zombie is dead, a stopped one is not; processes of another machine or user cannot be seen (R22)."""
+    if not process.on_the_machine_of(seen_from) or _is_anothers(process.pid):
         return "elsewhere"
+    if _started(process.pid) != process.started:
+        return "dead"
     try:
-        found = psutil.Process(process.pid)
-        if abs(found.create_time() - process.started) > 0.05:
-            return "dead"
-        status = found.status()
+        status = psutil.Process(process.pid).status()
     except psutil.NoSuchProcess:
         return "dead"
-    if status in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
-        return "dead"
     return "stopped" if status == psutil.STATUS_STOPPED else "alive"
+
+
+def _started(pid: int) -> float | None:
+    """Clock ticks since the machine started: a moved wall clock does not change them."""
+    found = groups.identity_of(pid)
+    return None if found is None else float(found.started)
+
+
+def _is_anothers(pid: int) -> bool:
+    """A process that may not be signalled cannot be ended either, so only its lease counts."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _boot_id() -> str:

@@ -10,6 +10,7 @@ import psutil
 from django.db import Error, connection
 
 from runs.conf import conf
+from runs.dispatch import drain
 from runs.ledger import workers
 
 log = logging.getLogger(__name__)
@@ -17,6 +18,8 @@ log = logging.getLogger(__name__)
 # A worker stops trusting its lease before the database does.
 TRUSTED_SHARE = 0.8
 RETRY_AFTER = 0.5
+SHORT_LOCKS = "SET lock_timeout = '2s'"
+LOOK_EVERY = 0.25
 
 
 class LeaseKeeper(threading.Thread):
@@ -27,7 +30,7 @@ class LeaseKeeper(threading.Thread):
         self.worker_id, self.on_lost = worker_id, on_lost
         self._stopped = threading.Event()
         self._trusted_until = time.monotonic() + conf().lease.total_seconds() * TRUSTED_SHARE
-        self.lost = False
+        self.lost = self._draining = False
 
     def trusts_its_lease(self) -> bool:
         """Whether this worker may still let a call leave (R1)."""
@@ -45,10 +48,24 @@ class LeaseKeeper(threading.Thread):
         self._stopped.set()
 
     def run(self) -> None:
-        pause = conf().renew_every.total_seconds()
-        while not self._stopped.wait(pause):
-            pause = self._renew_once()
+        due = time.monotonic() + conf().renew_every.total_seconds()
+        while not self._stopped.wait(LOOK_EVERY):
+            if drain.requested() and not self._draining:
+                self._say_that_it_drains()
+            if time.monotonic() >= due:
+                due = time.monotonic() + self._renew_once()
         connection.close()
+
+    def _say_that_it_drains(self) -> None:
+        """A worker that is told to end, and is killed because its step takes too long, has not crashed (R28)."""
+        try:
+            _wait_briefly_for_locks()
+            workers.drain(self.worker_id)
+        except Error as error:
+            log.warning("lease.drain_not_noted", extra={"error": str(error)})
+            connection.close()
+        else:
+            self._draining = True
 
     def _renew_once(self) -> float:
         asked_at = time.monotonic()
@@ -72,9 +89,9 @@ class LeaseKeeper(threading.Thread):
 
 
 def _wait_briefly_for_locks() -> None:
-    if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA busy_timeout = 2000")
+    briefly = "PRAGMA busy_timeout = 2000" if connection.vendor == "sqlite" else SHORT_LOCKS
+    with connection.cursor() as cursor:
+        cursor.execute(briefly)
 
 
 def _memory_kb() -> int:

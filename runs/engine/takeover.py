@@ -7,76 +7,65 @@ import signal
 import time
 from datetime import timedelta
 
+from runs.dispatch import groups
 from runs.engine import identity
 from runs.ledger import takeover, workers
-from runs.queries.workers import LiveWorker, gone_with_runs, live_workers
+from runs.queries.workers import SeenWorker, workers_to_look_at
 from runs.rules.identity import ProcessIdentity
+from runs.rules.states import WorkerState
 
 log = logging.getLogger(__name__)
 
 DEATH_WITHIN = 5.0
 # Another watch may be waiting for the death of a process it has killed.
-OTHERS_TAKE_OVER_WITHIN = timedelta(seconds=2 * DEATH_WITHIN)
+OTHERS_TAKE_WITHIN = timedelta(seconds=2 * DEATH_WITHIN)
 
 
 def take_over_lost(*, seen_from: ProcessIdentity, leases_count: bool) -> int:
-    """Look at every live worker once; how many were lost. Leases do not count after an outage."""
-    left = gone_with_runs(for_longer_than=OTHERS_TAKE_OVER_WITHIN)
-    for worker in left:
-        _take_rest(worker, seen_from=seen_from)
-    return len(left) + sum(
+    """Look at every worker once; how many were lost. Leases do not count after an outage."""
+    return sum(
         _look_at(worker, seen_from=seen_from, leases_count=leases_count)
-        for worker in live_workers()
+        for worker in workers_to_look_at(others_take_within=OTHERS_TAKE_WITHIN)
     )
 
 
-def _take_rest(worker: LiveWorker, *, seen_from: ProcessIdentity) -> None:
-    """Whoever declared this worker gone has not come to take its runs: do the rest of it."""
-    because = "its takeover was left half done"
-    if identity.life_of(worker.identity, seen_from=seen_from) != "elsewhere":
-        takeover.raise_fences(worker.id, because=because)
-        if end_process(worker.identity):
-            workers.prove_dead(worker.id)
-    takeover.take_over(worker.id, because=because, crashed=not worker.draining)
-    log.warning("worker.rest_taken", extra={"worker": str(worker.id)})
-
-
-def _look_at(worker: LiveWorker, *, seen_from: ProcessIdentity, leases_count: bool) -> bool:
+def _look_at(worker: SeenWorker, *, seen_from: ProcessIdentity, leases_count: bool) -> bool:
     life = identity.life_of(worker.identity, seen_from=seen_from)
+    if worker.state is not WorkerState.LIVE:
+        # Declared lost by somebody who did not come to the end, or gone with a run in its hands.
+        _take_from(worker, life=life, because=worker.end_reason)
+        return True
     if life == "dead":
-        return _lost(worker, because="its process is gone", proven=True, only_if_expired=False)
-    if not (leases_count and worker.lease_is_over):
+        because, only_if_expired = "its process is gone", False
+    elif leases_count and worker.lease_is_over:
+        alive = "" if life == "elsewhere" else f" and its process is {life}"
+        because, only_if_expired = f"its lease is over{alive}", True
+    else:
         return False
-    if life == "elsewhere":
-        return _lost(worker, because="its lease is over", proven=False, only_if_expired=True)
-    return _end_and_take(worker, life=life)
-
-
-def _lost(worker: LiveWorker, *, because: str, proven: bool, only_if_expired: bool) -> bool:
     if not workers.declare_lost(worker.id, because=because, only_if_expired=only_if_expired):
         return False
-    if proven:
-        workers.prove_dead(worker.id)
-    taken = takeover.take_over(worker.id, because=because, crashed=not worker.draining)
-    log.warning(
-        "worker.lost",
-        extra={"worker": str(worker.id), "because": because, "runs": len(taken)},
-    )
+    _take_from(worker, life=life, because=because)
     return True
 
 
-def _end_and_take(worker: LiveWorker, *, life: str) -> bool:
+def _take_from(worker: SeenWorker, *, life: identity.Life, because: str) -> None:
     """On this machine a lease alone takes nothing: fence, kill, wait for death, place (R22)."""
-    because = f"its lease is over and its process is {life}"
-    if not workers.declare_lost(worker.id, because=because, only_if_expired=True):
-        return False
-    takeover.raise_fences(worker.id, because=because)
-    proven = end_process(worker.identity)
-    if proven:
-        workers.prove_dead(worker.id)
-    takeover.take_over(worker.id, because=because, crashed=not worker.draining)
-    log.warning("worker.ended", extra={"worker": str(worker.id), "because": because})
-    return True
+    # Its open transaction would hold the rows that are needed next (R19).
+    workers.end_sessions(worker.id)
+    if worker.state is not WorkerState.ENDED:
+        if life in ("alive", "stopped"):
+            takeover.raise_fences(worker.id, because=because)
+        if life == "dead" or (life != "elsewhere" and end_process(worker.identity)):
+            _end_group(worker.identity)
+            workers.prove_dead(worker.id)
+    taken = takeover.take_over(worker.id, because=because, crashed=not worker.draining)
+    told = {"worker": str(worker.id), "because": because, "life": life, "runs": len(taken)}
+    log.warning("worker.lost", extra=told)
+
+
+def _end_group(process: ProcessIdentity) -> None:
+    """What a step has started may still send; it goes before anybody says that nobody does (R27)."""
+    groups.end(groups.Identity(pid=process.pid, started=int(process.started)))
 
 
 def end_process(process: ProcessIdentity) -> bool:
@@ -84,6 +73,8 @@ def end_process(process: ProcessIdentity) -> bool:
 
     The pidfd is opened before the identity is checked, so the pid cannot be used again between.
     """
+    if process.pid == os.getpid():
+        return False
     with contextlib.suppress(ProcessLookupError, PermissionError):
         handle = os.pidfd_open(process.pid)
         try:

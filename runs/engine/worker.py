@@ -4,18 +4,22 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 import uuid6
 from django.db import Error, close_old_connections, connection
+from django.db.backends.signals import connection_created
 
 from runs.conf import conf
 from runs.definition import registry
 from runs.engine import identity
-from runs.engine.executor import execute
+from runs.engine.executor import AWAY, execute
 from runs.engine.lease_keeper import LeaseKeeper
-from runs.ledger import assignments, lifecycle, workers
+from runs.ledger import assignments, lifecycle, takeover, workers
 from runs.queries import resume
+from runs.rules.claims import Claimed
 from runs.rules.fence import Fence, FenceLost
 from runs.rules.plan import BrokenWorkflow, plan_of
 
@@ -28,20 +32,28 @@ class Worker:
     """This process as a worker: its incarnation and its lease."""
 
     def __init__(self, *, on_lost: Callable[[], None]) -> None:
-        self.id = UUID(int=uuid6.uuid7().int)
+        self.id, self.pid = UUID(int=uuid6.uuid7().int), os.getpid()
         self.keeper = LeaseKeeper(self.id, on_lost=on_lost)
         self.plans = known_plans()
 
     def enlist(self) -> None:
+        # Every connection of this process, now and after an outage, says whose it is.
+        connection_created.connect(self._name_session)
+        if connection.connection is not None:
+            workers.name_session(self.id)
         workers.enlist(
             self.id, identity.of_this_process(), cluster_pid=os.getppid(), release=conf().release
         )
-        workers.note_backend(self.id, backend_pid=workers.backend_pid())
         self.keeper.start()
 
     def retire(self, *, because: str) -> None:
         self.keeper.stop()
+        connection_created.disconnect(self._name_session)
         workers.retire(self.id, because=because)
+
+    def _name_session(self, **_: Any) -> None:
+        if os.getpid() == self.pid:
+            workers.name_session(self.id)
 
     def drain_placed(self, *, until: float, stop: Callable[[], bool]) -> bool:
         """Work on placed assignments until none is left; False when stopped before that."""
@@ -54,16 +66,30 @@ class Worker:
             return ""
 
         while not stop() and time.monotonic() < until:
-            claimed = assignments.claim(worker_id=self.id, plans=self.plans)
+            claimed = self._claim(stop)
             if claimed is None:
                 return True
             try:
                 execute(claimed, keeper=self.keeper, stop_at_boundary=boundary)
-            except Error as error:
+            except AWAY as error:
                 self._give_back(claimed.fence, error)
         return False
 
-    def _give_back(self, fence: Fence, error: Error) -> None:
+    def _claim(self, stop: Callable[[], bool]) -> Claimed | None:
+        try:
+            return assignments.claim(worker_id=self.id, plans=self.plans)
+        except AWAY as error:
+            log.warning("worker.claim_in_doubt", extra={"error": str(error)})
+        # It may have been committed, and the answer lost: what is held unknowingly is placed again.
+        self._until_the_database_is_back(
+            lambda: takeover.take_over(
+                self.id, because="its claim was not answered", crashed=False
+            ),
+            stop=stop,
+        )
+        return None
+
+    def _give_back(self, fence: Fence, error: Exception) -> None:
         """The database went away in the middle: give the run back as soon as it is there again.
 
         Until then the run stays in these hands, so this must not end before it has succeeded.
@@ -72,14 +98,20 @@ class Worker:
             "run.database_away",
             extra={"run": str(fence.run_id), "fence": fence.number, "error": str(error)},
         )
-        while not self.keeper.lost:
+        with suppress(FenceLost):
+            self._until_the_database_is_back(
+                lambda: lifecycle.hand_back(fence, because="the database was away", entered=True)
+            )
+
+    def _until_the_database_is_back(
+        self, write: Callable[[], object], *, stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        while not (self.keeper.lost or stop()):
             try:
                 connection.close()
-                lifecycle.hand_back(fence, because="the database was away", entered=True)
-            except Error:
+                write()
+            except AWAY:
                 time.sleep(DATABASE_RETRY)
-            except FenceLost:
-                return
             else:
                 return
 

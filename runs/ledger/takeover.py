@@ -8,11 +8,11 @@ from django.db import transaction
 from runs.conf import CRASH_BUDGET
 from runs.definition import gates
 from runs.ledger import assignments, lifecycle, transitions, waits
-from runs.models import Run, Step, Wait
+from runs.models import Assignment, Call, Checkpoint, Run, Step, Wait
 from runs.queries.clock import db_now
 from runs.rules import asks, canonical
 from runs.rules.chain import Draft
-from runs.rules.states import AssignmentState, RunState, StepState, WaitKind
+from runs.rules.states import AssignmentState, CallState, RunState, StepState, WaitKind
 
 ACTOR = "watch"
 
@@ -66,12 +66,12 @@ def _take(run: Run, worker_id: UUID, *, because: str, crashed: bool) -> None:
     now = db_now()
     run.fence += 1
     Run.objects.filter(pk=run.pk).update(fence=run.fence)
-    assignments.close(run.pk, to=AssignmentState.LOST, outcome=because[:300], now=now)
     step = Step.objects.get(run=run, key=run.step, superseded=False)
-    if step.state != StepState.SUCCEEDED:
-        step.crashes += int(crashed)
-        step.fence, step.state = run.fence, StepState.PENDING.value
-        step.save(update_fields=["crashes", "fence", "state"])
+    if crashed:
+        step.crashes = (0 if _came_further(run, step) else step.crashes) + 1
+    assignments.close(run.pk, to=AssignmentState.LOST, outcome=because[:300], now=now)
+    step.fence, step.state = run.fence, StepState.PENDING.value
+    step.save(update_fields=["crashes", "fence", "state"])
     body = {"worker": str(worker_id), "because": because, "crashes": step.crashes}
     taken = Draft(kind="run.taken_over", step=run.step, body=canonical.dumps(body))
     if run.cancel_requested:
@@ -84,13 +84,28 @@ def _take(run: Run, worker_id: UUID, *, because: str, crashed: bool) -> None:
         assignments.place(run, reason=because[:300], now=now)
 
 
+def _came_further(run: Run, step: Step) -> bool:
+    """Whether the lost claim reached a checkpoint of this step or a call's result.
+
+    The crash budget is for a step that stands still; one that comes further each time is alive.
+    """
+    claim = Assignment.objects.filter(run=run, state=AssignmentState.CLAIMED.value).first()
+    if claim is None or claim.fence is None:
+        return False
+    pages = Checkpoint.objects.filter(run=run, step=step.key, fence=claim.fence, finished=False)
+    calls = Call.objects.filter(
+        run=run, step=step.key, fence=claim.fence, state=CallState.CONFIRMED.value
+    )
+    return pages.filter(awaiting="").exists() or calls.exists()
+
+
 def _ask_about_crashes(run: Run, step: Step, taken: Draft, *, because: str, now: datetime) -> None:
     asked = asks.crash_budget_used(step=step.key, crashes=step.crashes, because=because)
     opened = Wait.objects.create(
         run=run,
         step=step.key,
         generation=step.generation,
-        name=f"crashes {step.crashes}",
+        name=f"crashes {run.fence}",
         kind=WaitKind.DECISION.value,
         fence=run.fence,
         subject=canonical.dumps(asked),

@@ -10,6 +10,13 @@ from runs.queries.clock import db_now
 from runs.rules.identity import ProcessIdentity
 from runs.rules.states import WorkerState
 
+# Longer than any step's transaction should take, shorter than anybody wants to wait for it.
+IDLE_IN_TRANSACTION = "60s"
+NAME_SESSION = """SELECT set_config('application_name', %s, false),
+    set_config('idle_in_transaction_session_timeout', %s, false)"""
+END_SESSIONS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = %s AND pid <> pg_backend_pid()"""
+
 
 def enlist(worker_id: UUID, identity: ProcessIdentity, *, cluster_pid: int, release: str) -> None:
     """A new incarnation of a worker, with its first lease."""
@@ -40,19 +47,22 @@ def renew(worker_id: UUID, *, memory_kb: int) -> bool:
     )
 
 
-def note_backend(worker_id: UUID, *, backend_pid: int | None) -> None:
-    """Which server process serves this worker's steps: takeover ends it first (R19)."""
-    Worker.objects.filter(pk=worker_id).update(backend_pid=backend_pid)
+def name_session(worker_id: UUID) -> None:
+    """Let the server know whose session this is, and end it when it idles in a transaction (R19)."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(NAME_SESSION, [_session_of(worker_id), IDLE_IN_TRANSACTION])
 
 
-def backend_pid() -> int | None:
-    """The server process behind this connection, where there is one."""
-    if connection.vendor != "postgresql":
-        return None
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        pid: int = cursor.fetchone()[0]
-    return pid
+def end_sessions(worker_id: UUID) -> None:
+    """End what a lost worker has open on the server: a transaction of its would block its takeover."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(END_SESSIONS, [_session_of(worker_id)])
+
+
+def _session_of(worker_id: UUID) -> str:
+    return f"milepost {worker_id}"
 
 
 def retire(worker_id: UUID, *, because: str) -> None:

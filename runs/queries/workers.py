@@ -1,8 +1,10 @@
 """Who works, and whether the clockwork goes round."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
+
+from django.db.models import Q
 
 from runs.models import Run, Tick, Worker
 from runs.queries.clock import db_now
@@ -11,49 +13,44 @@ from runs.rules.states import RunState, WorkerState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveWorker:
-    """A worker as the clockwork looks at it."""
+class SeenWorker:
+    """A worker that is live, or that was given up and still holds runs."""
 
     id: UUID
     identity: ProcessIdentity
+    state: WorkerState
     lease_is_over: bool
     draining: bool
-    cluster_pid: int
+    end_reason: str
 
 
-def live_workers() -> list[LiveWorker]:
-    """Every live worker, judged by the database's clock."""
-    rows = list(Worker.objects.filter(state=WorkerState.LIVE.value).order_by("id"))
-    if not rows:
-        return []
-    now = db_now()
-    return [_seen(row, now=now) for row in rows]
+def workers_to_look_at(*, others_take_within: timedelta) -> list[SeenWorker]:
+    """Every live worker, and every other one that holds a run; judged by the database's clock.
 
-
-def gone_with_runs(*, for_longer_than: timedelta) -> list[LiveWorker]:
-    """Workers that somebody declared gone without taking their runs over: it died in between."""
-    held = Run.objects.filter(state=RunState.RUNNING.value).exclude(
-        worker__state=WorkerState.LIVE.value
+    Whoever declares a worker lost may die before its runs are taken, so the runs decide; but
+    whoever has just declared it is left the time to take them.
+    """
+    held = Run.objects.filter(state=RunState.RUNNING.value).values("worker_id")
+    rows = list(
+        Worker.objects.filter(Q(state=WorkerState.LIVE.value) | Q(pk__in=held)).order_by("id")
     )
-    rows = list(Worker.objects.filter(pk__in=held.values("worker_id")).order_by("id"))
-    if not rows:
-        return []
-    now = db_now()
-    return [_seen(row, now=now) for row in rows if _ended(row) < now - for_longer_than]
+    now = db_now() if rows else datetime.min.replace(tzinfo=UTC)
+    return [
+        SeenWorker(
+            id=row.pk,
+            identity=identity_of(row),
+            state=WorkerState(row.state),
+            lease_is_over=row.lease_until < now,
+            draining=row.draining,
+            end_reason=row.end_reason,
+        )
+        for row in rows
+        if row.state != WorkerState.LOST or _gone_since(row) < now - others_take_within
+    ]
 
 
-def _ended(row: Worker) -> datetime:
+def _gone_since(row: Worker) -> datetime:
     return row.ended_at or row.lease_until
-
-
-def _seen(row: Worker, *, now: datetime) -> LiveWorker:
-    return LiveWorker(
-        id=row.pk,
-        identity=identity_of(row),
-        lease_is_over=row.lease_until < now,
-        draining=row.draining,
-        cluster_pid=row.cluster_pid,
-    )
 
 
 def identity_of(row: Worker | None) -> ProcessIdentity:

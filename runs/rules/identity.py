@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessIdentity:
-    """`started` is the start time the operating system keeps; all five must agree."""
+    """`started` counts clock ticks from the start of the machine; all five must agree."""
 
     host: str
     boot_id: str

@@ -2,11 +2,9 @@
 
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-import psutil
 import pytest
 
 from runs.definition import registry
@@ -36,8 +34,7 @@ def _workflows_of_these_tests() -> Iterator[None]:
 def process() -> Iterator[ProcessIdentity]:
     """A process of this machine that lives until somebody ends it."""
     sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True)
-    started = psutil.Process(sleeper.pid).create_time()
-    yield replace(identity.of_this_process(), pid=sleeper.pid, started=started)
+    yield identity.of_process(sleeper.pid)
     sleeper.kill()
     sleeper.wait()
 
