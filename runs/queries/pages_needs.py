@@ -27,11 +27,9 @@ class Need:
     wait_id: int | None = None
 
 
-def needing_somebody(actor: Actor) -> QuerySet[Run]:
-    """Runs with an open decision, and failed ones."""
-    return visible_runs(actor).filter(
-        Q(pk__in=asking(actor).values("run_id")) | Q(state=RunState.FAILED.value)
-    )
+def failed(actor: Actor) -> QuerySet[Run]:
+    """The runs that have stopped and stand open."""
+    return visible_runs(actor).filter(state=RunState.FAILED.value)
 
 
 def asking(actor: Actor) -> QuerySet[Wait]:
@@ -48,8 +46,8 @@ def needs(actor: Actor) -> list[Need]:
         .select_related("run")
         .order_by(F("due_at").asc(nulls_last=True), "opened_at")[:SHOWN]
     )
-    failed = visible_runs(actor).filter(state=RunState.FAILED.value).order_by("-created_at")[:SHOWN]
-    found = [_asked(wait) for wait in waits] + [_failed(run) for run in failed]
+    stopped = failed(actor).order_by("-created_at", "-pk")[:SHOWN]
+    found = [_asked(wait) for wait in waits] + [_failed(run) for run in stopped]
     return sorted(found, key=lambda need: (need.due_at is None, need.due_at or need.since))[:SHOWN]
 
 

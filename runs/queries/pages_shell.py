@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from runs.conf import conf
 from runs.models import Tick, Worker
 from runs.queries.clock import db_now
-from runs.queries.pages_needs import asking, needing_somebody
+from runs.queries.keyset import count_up_to
+from runs.queries.pages_needs import asking, failed
 from runs.rules.policy import Actor
 from runs.rules.states import WorkerState
 from runs.rules.words import span
@@ -32,10 +33,10 @@ class EngineState:
 
 
 def waiting_for_people(actor: Actor) -> Waiting:
-    return Waiting(
-        needing_somebody=needing_somebody(actor)[: CAP + 1].count(),
-        decisions=asking(actor)[: CAP + 1].count(),
-    )
+    # Two counts, because one over both would read every run to find these few.
+    decisions = count_up_to(asking(actor), cap=CAP)
+    stopped = count_up_to(failed(actor), cap=CAP)
+    return Waiting(needing_somebody=decisions + stopped, decisions=decisions)
 
 
 def engine_state() -> EngineState:

@@ -1,10 +1,10 @@
 """The workflows this installation knows: by their code here, or by the plans of past runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-from django.db.models import Count, Max
+from django.db.models import DateTimeField, OuterRef, Subquery
 
 from runs.definition import registry
 from runs.definition.registry import UnknownWorkflow
@@ -17,7 +17,6 @@ from runs.rules.inputs import Field
 from runs.rules.plan import BrokenWorkflow, Plan, plan_of
 from runs.rules.policy import Actor
 
-WINDOW = timedelta(days=7)
 RUNS_SHOWN = 5
 
 
@@ -30,7 +29,6 @@ class WorkflowLine:
     doc: str
     steps: int
     here: bool
-    runs: int = 0
     last: datetime | None = None
 
 
@@ -48,29 +46,15 @@ class WorkflowPage:
     recent: Sequence[Run]
 
 
-def workflow_lines(actor: Actor, *, now: datetime) -> list[WorkflowLine]:
+def workflow_lines(actor: Actor) -> list[WorkflowLine]:
     lines = {line.name: line for line in [*_stored_lines(), *_registered_lines()]}
-    used = {
-        row["workflow"]: (row["amount"], row["last"])
-        for row in visible_runs(actor)
-        .filter(created_at__gte=now - WINDOW)
-        .order_by()
-        .values("workflow")
-        .annotate(amount=Count("pk"), last=Max("created_at"))
-    }
-    return [_with_use(line, *used.get(name, (0, None))) for name, line in sorted(lines.items())]
-
-
-def _with_use(line: WorkflowLine, runs: int, last: datetime | None) -> WorkflowLine:
-    return WorkflowLine(
-        name=line.name,
-        version=line.version,
-        doc=line.doc,
-        steps=line.steps,
-        here=line.here,
-        runs=runs,
-        last=last,
+    newest = visible_runs(actor).filter(workflow=OuterRef("workflow")).order_by("-created_at")
+    last = dict(
+        StoredPlan.objects.annotate(
+            last=Subquery(newest.values("created_at")[:1], output_field=DateTimeField())
+        ).values_list("workflow", "last")
     )
+    return [replace(line, last=last.get(name)) for name, line in sorted(lines.items())]
 
 
 def _registered_lines() -> list[WorkflowLine]:

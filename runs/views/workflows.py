@@ -5,17 +5,15 @@ from django.views.decorators.http import require_safe
 
 from runs.forms import StartForm
 from runs.queries import pages_workflows
-from runs.queries.clock import db_now
 from runs.rules.policy import Verb, may
 from runs.web import HtmxRequest, actor_of, page_or_part
 
 
 @require_safe
 def index(request: HtmxRequest) -> HttpResponse:
-    now = db_now()
-    lines = pages_workflows.workflow_lines(actor_of(request), now=now)
+    lines = pages_workflows.workflow_lines(actor_of(request))
     page = "runs/workflow_list.html"
-    return page_or_part(request, page, page, now=now, lines=lines)
+    return page_or_part(request, page, page, lines=lines)
 
 
 @require_safe
