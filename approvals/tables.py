@@ -40,7 +40,7 @@ def call_table(page: CallsPage, **context: Any) -> CallTable:
     """`context` is what the cells need beside their row: the decision, whether one may strike."""
     columns = [("resource", _cell("resource", "Call", "", many=len(page.effects) > 1, **context))]
     columns += [
-        (f"evidence_{number}", _cell("evidence", name, "phone-line", name=name))
+        (f"evidence_{number}", _cell("evidence", name, "phone-line written", name=name))
         for number, name in enumerate(page.columns)
     ]
     if context.get("may_strike"):

@@ -98,7 +98,7 @@ def _altered(actor: Actor, decision_id: int) -> tuple[int, ...]:
 
 
 def _comment(asked: Asked, chosen: Option, comment: str) -> str:
-    said = comment.strip()
+    said = comment.replace("\r\n", "\n").strip()
     if asked.grave(chosen) and not said:
         raise CommentMissing(f"“{chosen.label}” needs a comment: say why it is right.")
     return said[:LONGEST_COMMENT]

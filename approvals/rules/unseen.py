@@ -3,7 +3,8 @@
 import unicodedata
 from dataclasses import dataclass
 
-KEPT = frozenset("\n\t")
+LINE_END = "\n"
+KEPT = frozenset({LINE_END, "\t"})
 TURNING = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 # They look like nothing, or like a space, and are neither control nor format characters.
 BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -23,7 +24,7 @@ def pieces_of(text: str, *, keep: frozenset[str] = KEPT) -> list[Piece]:
     found: list[Piece] = []
     start = 0
     for at, character in enumerate(text):
-        if not _is_unseen(character, keep):
+        if not _is_unseen(character, keep) or (LINE_END in keep and text[at : at + 2] == "\r\n"):
             continue
         if at > start:
             found.append(Piece(text=text[start:at]))
