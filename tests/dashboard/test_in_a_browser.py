@@ -1,6 +1,6 @@
 """The pages in a real browser: live without moving what is read, by keyboard, on a phone, without scripts."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 import pytest
@@ -141,7 +141,9 @@ def test_a_theme_that_was_chosen_is_there_from_the_first_byte(web: Program, read
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_fits_the_narrowest_screen(web: Program, browser: "Browser", theme: str) -> None:
+def test_every_page_fits_the_narrowest_screen(
+    web: Program, browser: "Browser", theme: Literal["light", "dark"]
+) -> None:
     run = parked_run()
     failed = start("inbox_triage", inbox="/no/such/" + "very-long-name" * 12)
     work()
