@@ -1,5 +1,6 @@
 """Wait for a run: look cheaply, show how far it is, say where to decide, come back at its end."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ ENDS = FINAL | {RunState.FAILED}
 # A run that stands in the queue for longer than this may lack a worker: say why it stands.
 QUEUED_LONG = 5.0
 LINE_EVERY = 5.0
+USUAL_WIDTH, ROWS = 80, 20
 
 
 class Show(Protocol):
@@ -41,7 +43,8 @@ class Bar:
             file=stream,
             bar_format="{desc} |{bar}| {percentage:3.0f}% {elapsed}",
             leave=False,
-            dynamic_ncols=True,
+            ncols=_width(stream),
+            nrows=ROWS,
         )
 
     def move(self, glance: Glance) -> None:
@@ -54,6 +57,14 @@ class Bar:
 
     def close(self) -> None:
         self.bar.close()
+
+
+def _width(stream: Any) -> int:
+    """A terminal that does not know its width says 0, and a bar of that width is not seen."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
+    except OSError:
+        return USUAL_WIDTH
 
 
 class Lines:
