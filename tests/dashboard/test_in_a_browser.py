@@ -104,9 +104,9 @@ def test_a_step_opens_beside_its_run_under_its_own_address(
     reader.locator("#drawer").get_by_role("heading", name="Attempts").wait_for()
     beside = reader.url
     reader.keyboard.press("Escape")
+    reader.wait_for_url(f"{web.url}/runs/{run}/")
 
     assert beside == f"{web.url}/runs/{run}/steps/ask/"
-    assert reader.url == f"{web.url}/runs/{run}/"
     assert not reader.locator("#drawer").is_visible()
     reader.goto(beside)
     assert reader.get_by_role("heading", name="Attempts").is_visible()
