@@ -222,13 +222,7 @@ def _park_retry(
         after_seconds=after,
         on_due="resume",
     )
-    waits.park(
-        session.fence,
-        place=attempt.place,
-        wait=draft,
-        written=session.written,
-        failure=_failure(error, counts=counts),
-    )
+    _park(session, attempt, draft, error, counts=counts)
 
 
 def _park_exhausted(
@@ -245,19 +239,25 @@ def _park_exhausted(
         kind=WaitKind.DECISION,
         asks=canonical.dumps(ask),
     )
-    waits.park(
-        session.fence,
-        place=attempt.place,
-        wait=draft,
-        written=session.written,
-        failure=_failure(error, counts=True, resets=True),
-    )
+    _park(session, attempt, draft, error, counts=True, resets=True)
 
 
-def _failure(error: BaseException, *, counts: bool, resets: bool = False) -> waits.Failure:
-    return waits.Failure(
+def _park(
+    session: Session,
+    attempt: Attempt,
+    draft: WaitDraft,
+    error: BaseException,
+    *,
+    counts: bool,
+    resets: bool = False,
+) -> None:
+    failure = waits.Failure(
         error_class=type(error).__name__,
         error=secrets.describe(error),
         counts=counts,
         resets=resets,
     )
+    waits.park(
+        session.fence, place=attempt.place, wait=draft, written=session.written, failure=failure
+    )
+    faults.reach("parked")

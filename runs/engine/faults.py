@@ -1,12 +1,11 @@
 """Points at which a rehearsal kills this very process: inert unless the environment arms one.
 
-FAULT_AT=name or FAULT_AT=name:n is SIGKILL at the n-th time the process reaches the point. With
-FAULT_MARK=file only the first process that gets there dies: it leaves the file behind.
+FAULT_AT=name or FAULT_AT=name:n is SIGKILL at the n-th time a process reaches the point. FAULT_AT=@file
+reads that from a file, where all processes count down together; who dies takes it away, so it happens once.
 """
 
 import os
 import signal
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -31,22 +30,34 @@ _reached = dict.fromkeys(POINTS, 0)
 
 def reach(point: Point) -> None:
     """Die here, if this is where the rehearsal wants it."""
-    wanted = os.environ.get("FAULT_AT")
-    if not wanted:
-        return
-    name, _, number = wanted.partition(":")
-    if name != point:
-        return
-    _reached[point] += 1
-    if _reached[point] == int(number or 1) and _is_first():
+    armed = os.environ.get("FAULT_AT", "")
+    if armed.startswith("@"):
+        due = _is_due_in(Path(armed[1:]), point)
+    else:
+        due = armed != "" and _is_due(armed, point)
+    if due:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _is_first() -> bool:
-    mark = os.environ.get("FAULT_MARK")
-    if not mark:
-        return True
-    with suppress(FileExistsError):
-        Path(mark).touch(exist_ok=False)
-        return True
+def _is_due(armed: str, point: Point) -> bool:
+    name, _, number = armed.partition(":")
+    if name != point:
+        return False
+    _reached[point] += 1
+    return _reached[point] == int(number or 1)
+
+
+def _is_due_in(file: Path, point: Point) -> bool:
+    try:
+        name, _, number = file.read_text().strip().partition(":")
+        if name != point:
+            return False
+        if (left := int(number or 1) - 1) == 0:
+            file.unlink()
+            return True
+        draft = file.with_name(f"{file.name}.{os.getpid()}")
+        draft.write_text(f"{name}:{left}")
+        draft.replace(file)
+    except FileNotFoundError:
+        pass  # nothing is armed, or somebody else was first
     return False

@@ -1,0 +1,42 @@
+"""What the tests of durability share."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import DjangoDbBlocker
+
+from tests.durability.plant import Plant, a_plant, known_bodies
+
+
+@pytest.fixture(scope="module")
+def plant(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Plant]:
+    """One installation for all tests of a module, with a cluster of two workers and a watch."""
+    var = tmp_path_factory.mktemp("plant")
+    with django_db_blocker.unblock(), a_plant(var) as built:
+        built.watch()
+        built.cluster()
+        yield built
+        assert built.is_sound()
+
+
+@pytest.fixture
+def own_plant(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Plant]:
+    """An installation of this test's own; it starts what it wants."""
+    with django_db_blocker.unblock(), a_plant(tmp_path_factory.mktemp("own")) as built:
+        yield built
+        assert built.is_sound()
+
+
+@pytest.fixture
+def _bodies() -> Iterator[None]:
+    """The workflows of these tests, in the test's own process."""
+    with known_bodies():
+        yield
