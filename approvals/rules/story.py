@@ -14,7 +14,7 @@ def what_happened(asked: Asked, *, step: str) -> list[str]:
     if asked.plan is not None:
         return [
             f"{of(asked.plan.count, 'call')} had been planned under the name "
-            f"“{asked.plan.name}” when the list was sealed. None has been made.",
+            f"“{asked.plan.name}” when the list was sealed. None had been made.",
         ]
     if asked.kind == "reconcile" and asked.call is not None:
         return _reconcile(asked.call, evidence)
