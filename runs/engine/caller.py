@@ -17,7 +17,7 @@ from runs.rules.calls import CallDraft, CallRecord, what_to_do
 from runs.rules.fence import FenceLost
 from runs.rules.fingerprints import effect_fingerprint
 from runs.rules.planned import call_digest
-from runs.rules.states import CallState
+from runs.rules.states import UNSETTLED_CALLS, CallState
 
 log = logging.getLogger(__name__)
 
@@ -338,6 +338,17 @@ def _with_secrets(record: CallRecord) -> Any:
 
 def _as_answer(answer: Any) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else {"value": answer}
+
+
+def refuse_unknown(attempt: Attempt) -> None:
+    """An author's `except` may hide that nobody knows of a call; no step ends before it is known (I6)."""
+    for record in (attempt.calls or {}).values():
+        named = record.key in attempt.named_keys and not record.unsent
+        if named and record.state in UNSETTLED_CALLS:
+            raise AmbiguousCall(
+                f"{record.effect} for {record.resource} was sent and not answered, and step "
+                f"{attempt.begun.key} went on as if it were known. Let the error of run.call pass."
+            )
 
 
 def park_refused(session: Session, attempt: Attempt, refusal: Refused) -> bool:

@@ -10,7 +10,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from runs.definition.effects import Refused, RetryLater
 from runs.engine import faults, parking, secrets
-from runs.engine.caller import park_refused
+from runs.engine.caller import park_refused, refuse_unknown
 from runs.engine.context import RunContext
 from runs.engine.interruptions import HandBack, Parked, StopRequested
 from runs.engine.limits import StepLimit, TimeIsUp
@@ -162,6 +162,7 @@ def _finish(session: Session, attempt: Attempt, context: RunContext) -> Advanced
             f"Step {attempt.begun.key} ended without writing {', '.join(unwritten)}: "
             "call run.write(...) for each, or take it out of writes=[...]."
         )
+    refuse_unknown(attempt)
     _ask_about_orphans(session, attempt)
     return finish_step(session, attempt)
 
