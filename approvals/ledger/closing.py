@@ -24,9 +24,13 @@ def expire(wait_id: int) -> None:
 
 def withdraw(run_id: UUID, because: str) -> None:
     """The run has been closed; the caller owns the transaction and holds the run."""
-    Decision.objects.filter(run_id=run_id, state=DecisionState.OPEN.value).update(
-        state=DecisionState.WITHDRAWN.value,
-        closed_at=db_now(),
-        because=because,
-        seq=F("seq") + 1,
-    )
+    open_ones = Decision.objects.filter(run_id=run_id, state=DecisionState.OPEN.value)
+    # Whoever closed the run has closed its wait just before, in this transaction.
+    for decision in open_ones.select_related("wait"):
+        open_ones.filter(pk=decision.pk).update(
+            state=DecisionState.WITHDRAWN.value,
+            closed_at=db_now(),
+            closed_by=decision.wait.closed_by,
+            because=because,
+            seq=F("seq") + 1,
+        )

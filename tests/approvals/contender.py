@@ -1,23 +1,32 @@
 """One of several programs that want to answer the same decisions at the same moment.
 
-Waits until the file GO exists, then does its verb to every decision in turn and prints what it was
-told: `python -m tests.approvals.contender NAME VERB GO ID...`.
+Waits until the file GO exists, then does its verb to every decision, each at a moment that all
+share but for a few milliseconds of chance, and prints what it was told: `python -m tests.approvals.contender NAME VERB GO ID...`.
 """
 
 import json
+import random
 import sys
 import time
 from pathlib import Path
 
 import django
 
+ROUND, SPREAD = 0.25, 0.04
+
 
 def main(name: str, verb: str, go: Path, decision_ids: list[int]) -> None:
     django.setup()
     _say("ready")
-    while not go.exists():
+    while not go.exists() or not go.read_text():
         time.sleep(0.001)
-    _say(json.dumps([_try(name, verb, decision_id) for decision_id in decision_ids]))
+    begin, chance = float(go.read_text()), random.Random(name)  # noqa: S311
+    told = []
+    for number, decision_id in enumerate(decision_ids):
+        at = begin + number * ROUND + chance.random() * SPREAD
+        time.sleep(max(0.0, at - time.time()))
+        told.append(_try(name, verb, decision_id))
+    _say(json.dumps(told))
 
 
 def _say(text: str) -> None:

@@ -277,7 +277,7 @@ def test_cancelling_the_run_withdraws_what_it_asked() -> None:
 
     assert again(decision).state == "withdrawn"
     assert again(decision).because == "Not wanted any more."
-    with pytest.raises(DecisionClosed, match="Already withdrawn"):
+    with pytest.raises(DecisionClosed, match="Already withdrawn by tests at"):
         decide(acting(a_person()), decision)
 
 
