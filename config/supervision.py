@@ -15,7 +15,7 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 
 from config.environment import ROOT
-from config.tethered import die_with_parent
+from runs.dispatch.tethered import die_with_parent
 
 LONGEST_START = 60
 LONGEST_STOP = 35
@@ -162,7 +162,7 @@ def _answers(site: str) -> bool:
 
 
 def _section(program: Program, logs: Path) -> str:
-    tied = (sys.executable, "-m", "config.tethered", *program.command)
+    tied = (sys.executable, "-m", "runs.dispatch.tethered", *program.command)
     return PROGRAM.format(
         name=program.name,
         command=_escaped(join(tied)),

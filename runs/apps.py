@@ -18,13 +18,16 @@ class RunsConfig(AppConfig):
         import_module("runs.checks")
         for kind in ("event", "timer", "retry", "capacity"):
             gates.register(kind, gates.Quiet())
-        post_migrate.connect(make_guards, sender=self, dispatch_uid="runs.guards")
+        post_migrate.connect(prepare, sender=self, dispatch_uid="runs.prepare")
         registry.discover(app.name for app in apps.get_app_configs())
 
 
-def make_guards(using: str, **_more: Any) -> None:
-    """Make triggers and functions again after every migration, from one list (R20)."""
-    from runs.ledger import guards, postgresql
+def prepare(using: str, **_more: Any) -> None:
+    """Make guards and functions again after every migration, from one list (R20).
+
+    The default tenant is seen to here as well, because a flush takes it away.
+    """
+    from runs.ledger import guards, postgresql, tenants
 
     database = connections[using]
     if "runs_run" not in database.introspection.table_names():
@@ -32,3 +35,4 @@ def make_guards(using: str, **_more: Any) -> None:
     guards.install(database)
     if database.vendor == "postgresql":
         postgresql.install(database)
+    tenants.keep_default(using=using)

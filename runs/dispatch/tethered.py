@@ -1,6 +1,6 @@
 """Programs that end when the one that started them does, however it ended.
 
-`python -m config.tethered PROGRAM ...` becomes PROGRAM, tied to its parent.
+`python -m runs.dispatch.tethered PROGRAM ...` becomes PROGRAM, tied to its parent.
 """
 
 import ctypes
@@ -25,8 +25,13 @@ def die_with_parent(how: signal.Signals = signal.SIGKILL) -> Callable[[], None]:
     return tie
 
 
+def tether(how: signal.Signals = signal.SIGKILL) -> None:
+    """Have the kernel send `how` to this process as soon as its parent is gone."""
+    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, how)
+
+
 def main() -> None:
-    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    tether()
     if os.getppid() == 1:
         raise SystemExit("The parent is gone.")
     os.execvp(sys.argv[1], sys.argv[1:])  # noqa: S606
