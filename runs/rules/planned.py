@@ -10,9 +10,7 @@ def call_digest(
     *, effect: str, fingerprint: str, resource: str, request: str, evidence: str
 ) -> str:
     """One call with its evidence and its effect's declaration; texts are canonical JSON."""
-    return canonical.digest(
-        canonical.dumps([effect, fingerprint, resource, request, evidence])
-    )
+    return canonical.digest(canonical.dumps([effect, fingerprint, resource, request, evidence]))
 
 
 def list_digest(digests: Iterable[str]) -> str:

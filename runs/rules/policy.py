@@ -30,7 +30,9 @@ class NotAllowed(Exception):
     """This actor lacks the permission the act needs; ask somebody who has it."""
 
     def __init__(self, actor: Actor, verb: Verb | str) -> None:
-        super().__init__(f"{actor.name} lacks the permission “{verb}”. Ask an administrator for it.")
+        super().__init__(
+            f"{actor.name} lacks the permission “{verb}”. Ask an administrator for it."
+        )
         self.verb = str(verb)
 
 

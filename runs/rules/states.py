@@ -82,7 +82,13 @@ OPEN = frozenset(RunState) - FINAL
 # From each state, the states a single recorded move may lead to.
 MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.QUEUED: frozenset(
-        {RunState.RUNNING, RunState.PAUSED, RunState.FAILED, RunState.CANCELLED, RunState.SUPERSEDED}
+        {
+            RunState.RUNNING,
+            RunState.PAUSED,
+            RunState.FAILED,
+            RunState.CANCELLED,
+            RunState.SUPERSEDED,
+        }
     ),
     RunState.RUNNING: frozenset(
         {
@@ -109,7 +115,13 @@ MOVES: dict[RunState, frozenset[RunState]] = {
 
 CALL_MOVES: dict[CallState, frozenset[CallState]] = {
     CallState.INTENDED: frozenset(
-        {CallState.SENT, CallState.CONFIRMED, CallState.REFUSED, CallState.AMBIGUOUS, CallState.ABANDONED}
+        {
+            CallState.SENT,
+            CallState.CONFIRMED,
+            CallState.REFUSED,
+            CallState.AMBIGUOUS,
+            CallState.ABANDONED,
+        }
     ),
     CallState.SENT: frozenset(
         {CallState.CONFIRMED, CallState.REFUSED, CallState.AMBIGUOUS, CallState.ABANDONED}
