@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 def run(*, workers: int, grace: float) -> int:
     """Run one cluster until it is told to stop or may not go on; answer the exit code."""
-    groups.name_process("mp-main")
+    groups.name_process(groups.MAIN)
     if swept := groups.sweep():
         log.warning("cluster.swept", extra={"processes": swept})
     asked = _note_signals()

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MARK = "MILEPOST_WORKER"
-WORKER = "mp-worker"  # what a worker and its forks are called
+MAIN, SENTINEL = "mp-main", "mp-sentinel"  # what `ps -o comm` calls them
+WORKER = "mp-worker"  # and a worker with its forks
 PROC = Path("/proc")
 PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 PATIENCE = 2.0  # seconds a killed process may take to go
@@ -33,7 +34,8 @@ class Identity:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
     pid: int
-    name: bytes
+    parent: int
+    name: str
     group: int
     session: int
     started: int
@@ -108,9 +110,15 @@ def _is_orphan(seen: _Seen) -> bool:
     match _mark_of(seen.pid).split("."):
         case [leader, started, namespace] if namespace == _namespace("self"):
             return not alive(Identity(pid=int(leader), started=int(started)))
-    # A fork of a worker has no environment of its own to carry the mark, but its name and its group.
-    forked = seen.name == WORKER.encode() and seen.group != seen.pid
-    return forked and _same_namespace(seen.pid) and identity_of(seen.group) is None
+    return seen.name in (WORKER, SENTINEL) and _same_namespace(seen.pid) and _is_left_alone(seen)
+
+
+def _is_left_alone(seen: _Seen) -> bool:
+    if seen.name == SENTINEL:  # it was stopped when its main died, and could not hear of it
+        main = _look(seen.parent)
+        return main is None or main.name != MAIN
+    # A fork of a worker has no environment of its own to carry the mark, but it keeps the group.
+    return seen.group != seen.pid and identity_of(seen.group) is None
 
 
 def _all_running() -> Iterator[_Seen]:
@@ -128,7 +136,8 @@ def _look(pid: int) -> _Seen | None:
     fields = rest.split()
     return _Seen(
         pid=pid,
-        name=named.partition(b"(")[2],
+        parent=int(fields[1]),
+        name=named.partition(b"(")[2].decode(errors="replace"),
         gone=fields[0] in {b"Z", b"X"},
         group=int(fields[2]),
         session=int(fields[3]),

@@ -31,7 +31,7 @@ def be_sentinel(main: int, pulse: Pulse, *, workers: int, grace: float) -> None:
     signal.signal(signal.SIGUSR1, lambda *_: sentinel.abandon())
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     groups.die_with_parent(main, signal.SIGUSR1)
-    groups.name_process("mp-sentinel")
+    groups.name_process(groups.SENTINEL)
     try:
         sentinel.start()
     except Exception:

@@ -8,7 +8,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -17,475 +16,941 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Tenant',
+            name="Tenant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=60, unique=True)),
-                ('name', models.CharField(max_length=200)),
-                ('seq', models.BigIntegerField(default=0)),
-                ('head', models.CharField(blank=True, default='', max_length=64)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=60, unique=True)),
+                ("name", models.CharField(max_length=200)),
+                ("seq", models.BigIntegerField(default=0)),
+                ("head", models.CharField(blank=True, default="", max_length=64)),
             ],
         ),
         migrations.CreateModel(
-            name='Tick',
+            name="Tick",
             fields=[
-                ('duty', models.CharField(max_length=60, primary_key=True, serialize=False)),
-                ('holder', models.CharField(max_length=200)),
-                ('at', models.DateTimeField()),
+                ("duty", models.CharField(max_length=60, primary_key=True, serialize=False)),
+                ("holder", models.CharField(max_length=200)),
+                ("at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='Plan',
+            name="Plan",
             fields=[
-                ('hash', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('workflow', models.CharField(max_length=100)),
-                ('version', models.PositiveIntegerField()),
-                ('body', models.TextField()),
-                ('seen_at', models.DateTimeField()),
+                ("hash", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("workflow", models.CharField(max_length=100)),
+                ("version", models.PositiveIntegerField()),
+                ("body", models.TextField()),
+                ("seen_at", models.DateTimeField()),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('workflow', 'version'), name='one_plan_per_version')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("workflow", "version"), name="one_plan_per_version"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.UUIDField(default=runs.models.run.new_run_id, editable=False, primary_key=True, serialize=False)),
-                ('workflow', models.CharField(max_length=100)),
-                ('version', models.PositiveIntegerField()),
-                ('reference', models.CharField(max_length=200)),
-                ('labels', models.JSONField(blank=True, default=dict)),
-                ('start_key', models.CharField(max_length=200, null=True)),
-                ('input', models.TextField()),
-                ('input_digest', models.CharField(max_length=64)),
-                ('started_by', models.CharField(max_length=200)),
-                ('state', models.CharField(default='queued', max_length=20)),
-                ('reason', models.TextField(blank=True, default='')),
-                ('step', models.CharField(blank=True, default='', max_length=200)),
-                ('step_ordinal', models.PositiveIntegerField(default=0)),
-                ('steps_total', models.PositiveIntegerField()),
-                ('generation', models.PositiveIntegerField(default=1)),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('pause_requested', models.BooleanField(default=False)),
-                ('fence', models.BigIntegerField(default=0)),
-                ('checkpoint', models.PositiveIntegerField(default=0)),
-                ('seq', models.BigIntegerField(default=0)),
-                ('head', models.CharField(blank=True, default='', max_length=64)),
-                ('created_at', models.DateTimeField()),
-                ('started_at', models.DateTimeField(null=True)),
-                ('updated_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('plan', models.ForeignKey(db_column='plan_hash', db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='runs.plan')),
-                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='runs.tenant')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=runs.models.run.new_run_id,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("workflow", models.CharField(max_length=100)),
+                ("version", models.PositiveIntegerField()),
+                ("reference", models.CharField(max_length=200)),
+                ("labels", models.JSONField(blank=True, default=dict)),
+                ("start_key", models.CharField(max_length=200, null=True)),
+                ("input", models.TextField()),
+                ("input_digest", models.CharField(max_length=64)),
+                ("started_by", models.CharField(max_length=200)),
+                ("state", models.CharField(default="queued", max_length=20)),
+                ("reason", models.TextField(blank=True, default="")),
+                ("step", models.CharField(blank=True, default="", max_length=200)),
+                ("step_ordinal", models.PositiveIntegerField(default=0)),
+                ("steps_total", models.PositiveIntegerField()),
+                ("generation", models.PositiveIntegerField(default=1)),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("pause_requested", models.BooleanField(default=False)),
+                ("fence", models.BigIntegerField(default=0)),
+                ("checkpoint", models.PositiveIntegerField(default=0)),
+                ("seq", models.BigIntegerField(default=0)),
+                ("head", models.CharField(blank=True, default="", max_length=64)),
+                ("created_at", models.DateTimeField()),
+                ("started_at", models.DateTimeField(null=True)),
+                ("updated_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "plan",
+                    models.ForeignKey(
+                        db_column="plan_hash",
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="runs.plan",
+                    ),
+                ),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="runs.tenant",
+                    ),
+                ),
             ],
             options={
-                'permissions': [('operate', 'May start, resume, pause and cancel runs'), ('view_payloads', 'May see inputs, facts, requests and answers in clear')],
+                "permissions": [
+                    ("operate", "May start, resume, pause and cancel runs"),
+                    ("view_payloads", "May see inputs, facts, requests and answers in clear"),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Wait',
+            name="Wait",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step', models.CharField(max_length=200)),
-                ('generation', models.PositiveIntegerField(default=1)),
-                ('name', models.CharField(max_length=300)),
-                ('kind', models.CharField(max_length=20)),
-                ('state', models.CharField(default='open', max_length=20)),
-                ('fence', models.BigIntegerField()),
-                ('due_at', models.DateTimeField(null=True)),
-                ('on_due', models.CharField(default='stay', max_length=20)),
-                ('event_name', models.CharField(blank=True, default='', max_length=200)),
-                ('correlation_id', models.CharField(blank=True, default='', max_length=300)),
-                ('subject', models.TextField(default='{}')),
-                ('answer', models.TextField(null=True)),
-                ('answer_digest', models.CharField(blank=True, default='', max_length=64)),
-                ('closed_by', models.CharField(blank=True, default='', max_length=200)),
-                ('opened_at', models.DateTimeField()),
-                ('closed_at', models.DateTimeField(null=True)),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='waits', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("step", models.CharField(max_length=200)),
+                ("generation", models.PositiveIntegerField(default=1)),
+                ("name", models.CharField(max_length=300)),
+                ("kind", models.CharField(max_length=20)),
+                ("state", models.CharField(default="open", max_length=20)),
+                ("fence", models.BigIntegerField()),
+                ("due_at", models.DateTimeField(null=True)),
+                ("on_due", models.CharField(default="stay", max_length=20)),
+                ("event_name", models.CharField(blank=True, default="", max_length=200)),
+                ("correlation_id", models.CharField(blank=True, default="", max_length=300)),
+                ("subject", models.TextField(default="{}")),
+                ("answer", models.TextField(null=True)),
+                ("answer_digest", models.CharField(blank=True, default="", max_length=64)),
+                ("closed_by", models.CharField(blank=True, default="", max_length=200)),
+                ("opened_at", models.DateTimeField()),
+                ("closed_at", models.DateTimeField(null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="waits",
+                        to="runs.run",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('correlation_id', models.CharField(max_length=300)),
-                ('message_id', models.CharField(max_length=300)),
-                ('payload', models.TextField()),
-                ('payload_digest', models.CharField(max_length=64)),
-                ('source', models.CharField(blank=True, default='', max_length=200)),
-                ('received_at', models.DateTimeField()),
-                ('used_at', models.DateTimeField(null=True)),
-                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='runs.tenant')),
-                ('used_by', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='events', to='runs.wait')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                ("correlation_id", models.CharField(max_length=300)),
+                ("message_id", models.CharField(max_length=300)),
+                ("payload", models.TextField()),
+                ("payload_digest", models.CharField(max_length=64)),
+                ("source", models.CharField(blank=True, default="", max_length=200)),
+                ("received_at", models.DateTimeField()),
+                ("used_at", models.DateTimeField(null=True)),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="runs.tenant",
+                    ),
+                ),
+                (
+                    "used_by",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="events",
+                        to="runs.wait",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Worker',
+            name="Worker",
             fields=[
-                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
-                ('state', models.CharField(default='live', max_length=20)),
-                ('host', models.CharField(max_length=200)),
-                ('boot_id', models.CharField(max_length=100)),
-                ('pid_namespace', models.CharField(max_length=100)),
-                ('pid', models.PositiveIntegerField()),
-                ('pid_started', models.FloatField()),
-                ('cluster_pid', models.PositiveIntegerField(default=0)),
-                ('backend_pid', models.PositiveIntegerField(null=True)),
-                ('release', models.CharField(blank=True, default='', max_length=100)),
-                ('draining', models.BooleanField(default=False)),
-                ('proven_dead', models.BooleanField(default=False)),
-                ('memory_kb', models.PositiveBigIntegerField(default=0)),
-                ('started_at', models.DateTimeField()),
-                ('renewed_at', models.DateTimeField()),
-                ('lease_until', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('end_reason', models.CharField(blank=True, default='', max_length=300)),
+                ("id", models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                ("state", models.CharField(default="live", max_length=20)),
+                ("host", models.CharField(max_length=200)),
+                ("boot_id", models.CharField(max_length=100)),
+                ("pid_namespace", models.CharField(max_length=100)),
+                ("pid", models.PositiveIntegerField()),
+                ("pid_started", models.FloatField()),
+                ("cluster_pid", models.PositiveIntegerField(default=0)),
+                ("backend_pid", models.PositiveIntegerField(null=True)),
+                ("release", models.CharField(blank=True, default="", max_length=100)),
+                ("draining", models.BooleanField(default=False)),
+                ("proven_dead", models.BooleanField(default=False)),
+                ("memory_kb", models.PositiveBigIntegerField(default=0)),
+                ("started_at", models.DateTimeField()),
+                ("renewed_at", models.DateTimeField()),
+                ("lease_until", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("end_reason", models.CharField(blank=True, default="", max_length=300)),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('state', 'live')), fields=['lease_until'], name='worker_leases')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['live', 'ended', 'lost'])), name='worker_state_is_known')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "live")),
+                        fields=["lease_until"],
+                        name="worker_leases",
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["live", "ended", "lost"])),
+                        name="worker_state_is_known",
+                    )
+                ],
             },
         ),
         migrations.AddField(
-            model_name='run',
-            name='worker',
-            field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='runs.worker'),
+            model_name="run",
+            name="worker",
+            field=models.ForeignKey(
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="runs",
+                to="runs.worker",
+            ),
         ),
         migrations.CreateModel(
-            name='Assignment',
+            name="Assignment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('from_step', models.CharField(max_length=200)),
-                ('state', models.CharField(default='placed', max_length=20)),
-                ('reason', models.CharField(max_length=300)),
-                ('outcome', models.CharField(blank=True, default='', max_length=300)),
-                ('fence', models.BigIntegerField(null=True)),
-                ('placed_at', models.DateTimeField()),
-                ('claimed_at', models.DateTimeField(null=True)),
-                ('closed_at', models.DateTimeField(null=True)),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='runs.run')),
-                ('worker', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='runs.worker')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("from_step", models.CharField(max_length=200)),
+                ("state", models.CharField(default="placed", max_length=20)),
+                ("reason", models.CharField(max_length=300)),
+                ("outcome", models.CharField(blank=True, default="", max_length=300)),
+                ("fence", models.BigIntegerField(null=True)),
+                ("placed_at", models.DateTimeField()),
+                ("claimed_at", models.DateTimeField(null=True)),
+                ("closed_at", models.DateTimeField(null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="assignments",
+                        to="runs.run",
+                    ),
+                ),
+                (
+                    "worker",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="assignments",
+                        to="runs.worker",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PlannedCall',
+            name="PlannedCall",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step', models.CharField(max_length=200)),
-                ('generation', models.PositiveIntegerField(default=1)),
-                ('plan', models.CharField(max_length=200)),
-                ('ordinal', models.PositiveIntegerField()),
-                ('effect', models.CharField(max_length=200)),
-                ('resource', models.CharField(max_length=500)),
-                ('request', models.TextField()),
-                ('request_digest', models.CharField(max_length=64)),
-                ('evidence', models.TextField()),
-                ('digest', models.CharField(max_length=64)),
-                ('fence', models.BigIntegerField()),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='planned_calls', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("step", models.CharField(max_length=200)),
+                ("generation", models.PositiveIntegerField(default=1)),
+                ("plan", models.CharField(max_length=200)),
+                ("ordinal", models.PositiveIntegerField()),
+                ("effect", models.CharField(max_length=200)),
+                ("resource", models.CharField(max_length=500)),
+                ("request", models.TextField()),
+                ("request_digest", models.CharField(max_length=64)),
+                ("evidence", models.TextField()),
+                ("digest", models.CharField(max_length=64)),
+                ("fence", models.BigIntegerField()),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="planned_calls",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'generation', 'plan', 'ordinal'), name='one_planned_call_per_place'), models.UniqueConstraint(fields=('run', 'generation', 'plan', 'effect', 'resource'), name='one_planned_call_per_resource')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "generation", "plan", "ordinal"),
+                        name="one_planned_call_per_place",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("run", "generation", "plan", "effect", "resource"),
+                        name="one_planned_call_per_resource",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='LogLine',
+            name="LogLine",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step', models.CharField(max_length=200)),
-                ('generation', models.PositiveIntegerField(default=1)),
-                ('attempt', models.PositiveIntegerField()),
-                ('fence', models.BigIntegerField()),
-                ('level', models.CharField(max_length=10)),
-                ('message', models.CharField(max_length=2000)),
-                ('fields', models.TextField(default='{}')),
-                ('at', models.DateTimeField()),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='log_lines', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("step", models.CharField(max_length=200)),
+                ("generation", models.PositiveIntegerField(default=1)),
+                ("attempt", models.PositiveIntegerField()),
+                ("fence", models.BigIntegerField()),
+                ("level", models.CharField(max_length=10)),
+                ("message", models.CharField(max_length=2000)),
+                ("fields", models.TextField(default="{}")),
+                ("at", models.DateTimeField()),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="log_lines",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['run', 'step', 'id'], name='log_of_a_step')],
+                "indexes": [models.Index(fields=["run", "step", "id"], name="log_of_a_step")],
             },
         ),
         migrations.CreateModel(
-            name='Judgement',
+            name="Judgement",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step', models.CharField(max_length=200)),
-                ('scope', models.CharField(max_length=200)),
-                ('generation', models.PositiveIntegerField(default=1)),
-                ('input_hash', models.CharField(max_length=64)),
-                ('question', models.CharField(max_length=500)),
-                ('by', models.CharField(max_length=200)),
-                ('answer', models.TextField()),
-                ('cost', models.TextField(default='{}')),
-                ('fence', models.BigIntegerField()),
-                ('at', models.DateTimeField()),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='judgements', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("step", models.CharField(max_length=200)),
+                ("scope", models.CharField(max_length=200)),
+                ("generation", models.PositiveIntegerField(default=1)),
+                ("input_hash", models.CharField(max_length=64)),
+                ("question", models.CharField(max_length=500)),
+                ("by", models.CharField(max_length=200)),
+                ("answer", models.TextField()),
+                ("cost", models.TextField(default="{}")),
+                ("fence", models.BigIntegerField()),
+                ("at", models.DateTimeField()),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="judgements",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'scope', 'generation', 'input_hash'), name='one_judgement_per_input')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "scope", "generation", "input_hash"),
+                        name="one_judgement_per_input",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Checkpoint',
+            name="Checkpoint",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('step', models.CharField(max_length=200)),
-                ('generation', models.PositiveIntegerField(default=1)),
-                ('finished', models.BooleanField()),
-                ('cursor_ordinal', models.BigIntegerField(default=0)),
-                ('cursor_token', models.TextField(blank=True, default='')),
-                ('plan_hash', models.CharField(max_length=64)),
-                ('version', models.PositiveIntegerField()),
-                ('schema', models.PositiveSmallIntegerField()),
-                ('fence', models.BigIntegerField()),
-                ('keys_count', models.PositiveIntegerField(default=0)),
-                ('keys_digest', models.CharField(blank=True, default='', max_length=64)),
-                ('awaiting', models.CharField(blank=True, default='', max_length=300)),
-                ('output_digest', models.CharField(blank=True, default='', max_length=64)),
-                ('at', models.DateTimeField()),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='checkpoints', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("step", models.CharField(max_length=200)),
+                ("generation", models.PositiveIntegerField(default=1)),
+                ("finished", models.BooleanField()),
+                ("cursor_ordinal", models.BigIntegerField(default=0)),
+                ("cursor_token", models.TextField(blank=True, default="")),
+                ("plan_hash", models.CharField(max_length=64)),
+                ("version", models.PositiveIntegerField()),
+                ("schema", models.PositiveSmallIntegerField()),
+                ("fence", models.BigIntegerField()),
+                ("keys_count", models.PositiveIntegerField(default=0)),
+                ("keys_digest", models.CharField(blank=True, default="", max_length=64)),
+                ("awaiting", models.CharField(blank=True, default="", max_length=300)),
+                ("output_digest", models.CharField(blank=True, default="", max_length=64)),
+                ("at", models.DateTimeField()),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="checkpoints",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'number'), name='one_checkpoint_per_number')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "number"), name="one_checkpoint_per_number"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Call',
+            name="Call",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=80, unique=True)),
-                ('step', models.CharField(max_length=200)),
-                ('scope', models.CharField(max_length=200)),
-                ('generation', models.PositiveIntegerField(default=1)),
-                ('effect', models.CharField(max_length=200)),
-                ('resource', models.CharField(max_length=500)),
-                ('request', models.TextField()),
-                ('request_digest', models.CharField(max_length=64)),
-                ('irreversible', models.BooleanField()),
-                ('authority', models.CharField(blank=True, default='', max_length=500)),
-                ('state', models.CharField(default='intended', max_length=20)),
-                ('unsent', models.BooleanField(default=False)),
-                ('sends', models.PositiveIntegerField(default=1)),
-                ('reused', models.PositiveIntegerField(default=0)),
-                ('attempt', models.PositiveIntegerField(default=1)),
-                ('fence', models.BigIntegerField()),
-                ('checkpoint', models.PositiveIntegerField(null=True)),
-                ('answer', models.TextField(null=True)),
-                ('answer_digest', models.CharField(blank=True, default='', max_length=64)),
-                ('receiver_id', models.CharField(blank=True, default='', max_length=500)),
-                ('source', models.CharField(blank=True, default='', max_length=300)),
-                ('error', models.TextField(blank=True, default='')),
-                ('intended_at', models.DateTimeField()),
-                ('sent_at', models.DateTimeField()),
-                ('settled_at', models.DateTimeField(null=True)),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=80, unique=True)),
+                ("step", models.CharField(max_length=200)),
+                ("scope", models.CharField(max_length=200)),
+                ("generation", models.PositiveIntegerField(default=1)),
+                ("effect", models.CharField(max_length=200)),
+                ("resource", models.CharField(max_length=500)),
+                ("request", models.TextField()),
+                ("request_digest", models.CharField(max_length=64)),
+                ("irreversible", models.BooleanField()),
+                ("authority", models.CharField(blank=True, default="", max_length=500)),
+                ("state", models.CharField(default="intended", max_length=20)),
+                ("unsent", models.BooleanField(default=False)),
+                ("sends", models.PositiveIntegerField(default=1)),
+                ("reused", models.PositiveIntegerField(default=0)),
+                ("attempt", models.PositiveIntegerField(default=1)),
+                ("fence", models.BigIntegerField()),
+                ("checkpoint", models.PositiveIntegerField(null=True)),
+                ("answer", models.TextField(null=True)),
+                ("answer_digest", models.CharField(blank=True, default="", max_length=64)),
+                ("receiver_id", models.CharField(blank=True, default="", max_length=500)),
+                ("source", models.CharField(blank=True, default="", max_length=300)),
+                ("error", models.TextField(blank=True, default="")),
+                ("intended_at", models.DateTimeField()),
+                ("sent_at", models.DateTimeField()),
+                ("settled_at", models.DateTimeField(null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="calls",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('state__in', ['ambiguous', 'intended', 'sent'])), fields=['run'], name='call_unsettled')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['intended', 'sent', 'confirmed', 'refused', 'ambiguous', 'abandoned'])), name='call_state_is_known'), models.UniqueConstraint(fields=('run', 'scope', 'effect', 'resource'), name='one_call_per_resource'), models.CheckConstraint(condition=models.Q(('irreversible', False), models.Q(('authority', ''), _negated=True), _connector='OR'), name='irreversible_call_has_an_authority'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'confirmed'), _negated=True), models.Q(('answer__isnull', False), ('settled_at__isnull', False)), _connector='OR'), name='confirmed_call_keeps_its_answer')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state__in", ["ambiguous", "intended", "sent"])),
+                        fields=["run"],
+                        name="call_unsettled",
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "state__in",
+                                [
+                                    "intended",
+                                    "sent",
+                                    "confirmed",
+                                    "refused",
+                                    "ambiguous",
+                                    "abandoned",
+                                ],
+                            )
+                        ),
+                        name="call_state_is_known",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("run", "scope", "effect", "resource"), name="one_call_per_resource"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("irreversible", False),
+                            models.Q(("authority", ""), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="irreversible_call_has_an_authority",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "confirmed"), _negated=True),
+                            models.Q(("answer__isnull", False), ("settled_at__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="confirmed_call_keeps_its_answer",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Artifact',
+            name="Artifact",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('step', models.CharField(max_length=200)),
-                ('generation', models.PositiveIntegerField(default=1)),
-                ('name', models.CharField(max_length=200)),
-                ('media_type', models.CharField(max_length=100)),
-                ('path', models.CharField(max_length=500)),
-                ('size', models.PositiveBigIntegerField()),
-                ('digest', models.CharField(max_length=64)),
-                ('retention', models.CharField(default='run', max_length=40)),
-                ('fence', models.BigIntegerField()),
-                ('at', models.DateTimeField()),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='artifacts', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("step", models.CharField(max_length=200)),
+                ("generation", models.PositiveIntegerField(default=1)),
+                ("name", models.CharField(max_length=200)),
+                ("media_type", models.CharField(max_length=100)),
+                ("path", models.CharField(max_length=500)),
+                ("size", models.PositiveBigIntegerField()),
+                ("digest", models.CharField(max_length=64)),
+                ("retention", models.CharField(default="run", max_length=40)),
+                ("fence", models.BigIntegerField()),
+                ("at", models.DateTimeField()),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="artifacts",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'step', 'generation', 'name'), name='one_artifact_per_name')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "step", "generation", "name"), name="one_artifact_per_name"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Step',
+            name="Step",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=200)),
-                ('scope', models.CharField(max_length=200)),
-                ('ordinal', models.PositiveIntegerField()),
-                ('generation', models.PositiveIntegerField(default=1)),
-                ('superseded', models.BooleanField(default=False)),
-                ('state', models.CharField(default='pending', max_length=20)),
-                ('attempt', models.PositiveIntegerField(default=0)),
-                ('failures', models.PositiveIntegerField(default=0)),
-                ('crashes', models.PositiveIntegerField(default=0)),
-                ('fence', models.BigIntegerField()),
-                ('facts', models.TextField(default='{}')),
-                ('facts_digest', models.CharField(blank=True, default='', max_length=64)),
-                ('cursor_ordinal', models.BigIntegerField(default=0)),
-                ('cursor_token', models.TextField(blank=True, default='')),
-                ('progress_done', models.BigIntegerField(null=True)),
-                ('progress_total', models.BigIntegerField(null=True)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('error_class', models.CharField(blank=True, default='', max_length=200)),
-                ('error', models.TextField(blank=True, default='')),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='steps', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=200)),
+                ("scope", models.CharField(max_length=200)),
+                ("ordinal", models.PositiveIntegerField()),
+                ("generation", models.PositiveIntegerField(default=1)),
+                ("superseded", models.BooleanField(default=False)),
+                ("state", models.CharField(default="pending", max_length=20)),
+                ("attempt", models.PositiveIntegerField(default=0)),
+                ("failures", models.PositiveIntegerField(default=0)),
+                ("crashes", models.PositiveIntegerField(default=0)),
+                ("fence", models.BigIntegerField()),
+                ("facts", models.TextField(default="{}")),
+                ("facts_digest", models.CharField(blank=True, default="", max_length=64)),
+                ("cursor_ordinal", models.BigIntegerField(default=0)),
+                ("cursor_token", models.TextField(blank=True, default="")),
+                ("progress_done", models.BigIntegerField(null=True)),
+                ("progress_total", models.BigIntegerField(null=True)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("error_class", models.CharField(blank=True, default="", max_length=200)),
+                ("error", models.TextField(blank=True, default="")),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="steps",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'running', 'waiting', 'succeeded', 'failed', 'skipped'])), name='step_state_is_known'), models.UniqueConstraint(fields=('run', 'key', 'generation'), name='one_result_per_step_and_generation'), models.UniqueConstraint(condition=models.Q(('superseded', False)), fields=('run', 'key'), name='one_current_result_per_step')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "state__in",
+                                ["pending", "running", "waiting", "succeeded", "failed", "skipped"],
+                            )
+                        ),
+                        name="step_state_is_known",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("run", "key", "generation"),
+                        name="one_result_per_step_and_generation",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("superseded", False)),
+                        fields=("run", "key"),
+                        name="one_current_result_per_step",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Message',
+            name="Message",
             fields=[
-                ('id', models.UUIDField(default=runs.models.outbox.new_message_id, editable=False, primary_key=True, serialize=False)),
-                ('lane', models.CharField(max_length=100)),
-                ('kind', models.CharField(max_length=100)),
-                ('dedup_key', models.CharField(max_length=300, unique=True)),
-                ('payload', models.TextField()),
-                ('state', models.CharField(default='pending', max_length=20)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('fence', models.BigIntegerField(default=0)),
-                ('due_at', models.DateTimeField()),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('error', models.TextField(blank=True, default='')),
-                ('created_at', models.DateTimeField()),
-                ('settled_at', models.DateTimeField(null=True)),
-                ('run', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, to='runs.run')),
-                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to='runs.tenant')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=runs.models.outbox.new_message_id,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("lane", models.CharField(max_length=100)),
+                ("kind", models.CharField(max_length=100)),
+                ("dedup_key", models.CharField(max_length=300, unique=True)),
+                ("payload", models.TextField()),
+                ("state", models.CharField(default="pending", max_length=20)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("fence", models.BigIntegerField(default=0)),
+                ("due_at", models.DateTimeField()),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("error", models.TextField(blank=True, default="")),
+                ("created_at", models.DateTimeField()),
+                ("settled_at", models.DateTimeField(null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="runs.run",
+                    ),
+                ),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="runs.tenant",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('state', 'pending')), fields=['lane', 'due_at'], name='message_to_deliver')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'delivered', 'dead'])), name='message_state_is_known')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "pending")),
+                        fields=["lane", "due_at"],
+                        name="message_to_deliver",
+                    )
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["pending", "delivered", "dead"])),
+                        name="message_state_is_known",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='runs.tenant')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to="runs.tenant"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('tenant', 'user'), name='one_membership_per_person')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "user"), name="one_membership_per_person"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('seq', models.BigIntegerField()),
-                ('kind', models.CharField(max_length=60)),
-                ('step', models.CharField(blank=True, default='', max_length=200)),
-                ('fence', models.BigIntegerField(default=0)),
-                ('actor', models.CharField(blank=True, default='', max_length=200)),
-                ('at', models.DateTimeField()),
-                ('body', models.TextField()),
-                ('salt', models.CharField(max_length=32)),
-                ('payload_digest', models.CharField(max_length=64)),
-                ('prev', models.CharField(blank=True, default='', max_length=64)),
-                ('hash', models.CharField(max_length=64)),
-                ('run', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='events', to='runs.run')),
-                ('tenant', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, to='runs.tenant')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("seq", models.BigIntegerField()),
+                ("kind", models.CharField(max_length=60)),
+                ("step", models.CharField(blank=True, default="", max_length=200)),
+                ("fence", models.BigIntegerField(default=0)),
+                ("actor", models.CharField(blank=True, default="", max_length=200)),
+                ("at", models.DateTimeField()),
+                ("body", models.TextField()),
+                ("salt", models.CharField(max_length=32)),
+                ("payload_digest", models.CharField(max_length=64)),
+                ("prev", models.CharField(blank=True, default="", max_length=64)),
+                ("hash", models.CharField(max_length=64)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="events",
+                        to="runs.run",
+                    ),
+                ),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="runs.tenant",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('run__isnull', False)), fields=('run', 'seq'), name='one_event_per_place_in_a_runs_chain'), models.UniqueConstraint(condition=models.Q(('run__isnull', True)), fields=('tenant', 'seq'), name='one_event_per_place_in_a_tenants_chain')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("run__isnull", False)),
+                        fields=("run", "seq"),
+                        name="one_event_per_place_in_a_runs_chain",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("run__isnull", True)),
+                        fields=("tenant", "seq"),
+                        name="one_event_per_place_in_a_tenants_chain",
+                    ),
+                ],
             },
         ),
         migrations.AddIndex(
-            model_name='wait',
-            index=models.Index(condition=models.Q(('due_at__isnull', False), ('state', 'open')), fields=['due_at'], name='wait_due'),
+            model_name="wait",
+            index=models.Index(
+                condition=models.Q(("due_at__isnull", False), ("state", "open")),
+                fields=["due_at"],
+                name="wait_due",
+            ),
         ),
         migrations.AddIndex(
-            model_name='wait',
-            index=models.Index(condition=models.Q(('kind', 'event'), ('state', 'open')), fields=['event_name', 'correlation_id'], name='wait_for_event'),
+            model_name="wait",
+            index=models.Index(
+                condition=models.Q(("kind", "event"), ("state", "open")),
+                fields=["event_name", "correlation_id"],
+                name="wait_for_event",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='wait',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['open', 'resolved', 'expired', 'withdrawn'])), name='wait_state_is_known'),
+            model_name="wait",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["open", "resolved", "expired", "withdrawn"])),
+                name="wait_state_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='wait',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['decision', 'event', 'timer', 'retry', 'capacity'])), name='wait_kind_is_known'),
+            model_name="wait",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("kind__in", ["decision", "event", "timer", "retry", "capacity"])
+                ),
+                name="wait_kind_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='wait',
-            constraint=models.UniqueConstraint(fields=('run', 'step', 'generation', 'name'), name='one_wait_per_name'),
+            model_name="wait",
+            constraint=models.UniqueConstraint(
+                fields=("run", "step", "generation", "name"), name="one_wait_per_name"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='wait',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'open')), fields=('run',), name='one_open_wait_per_run'),
+            model_name="wait",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "open")), fields=("run",), name="one_open_wait_per_run"
+            ),
         ),
         migrations.AddIndex(
-            model_name='event',
-            index=models.Index(condition=models.Q(('used_by__isnull', True)), fields=['tenant', 'name', 'correlation_id', 'id'], name='event_unused'),
+            model_name="event",
+            index=models.Index(
+                condition=models.Q(("used_by__isnull", True)),
+                fields=["tenant", "name", "correlation_id", "id"],
+                name="event_unused",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='event',
-            constraint=models.UniqueConstraint(fields=('tenant', 'name', 'message_id'), name='one_event_per_message_id'),
+            model_name="event",
+            constraint=models.UniqueConstraint(
+                fields=("tenant", "name", "message_id"), name="one_event_per_message_id"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='event',
-            constraint=models.UniqueConstraint(condition=models.Q(('used_by__isnull', False)), fields=('used_by',), name='one_event_per_wait'),
+            model_name="event",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("used_by__isnull", False)),
+                fields=("used_by",),
+                name="one_event_per_wait",
+            ),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['tenant', '-created_at', '-id'], name='run_newest'),
+            model_name="run",
+            index=models.Index(fields=["tenant", "-created_at", "-id"], name="run_newest"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['state', '-created_at', '-id'], name='run_by_state'),
+            model_name="run",
+            index=models.Index(fields=["state", "-created_at", "-id"], name="run_by_state"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['workflow', '-created_at', '-id'], name='run_by_workflow'),
+            model_name="run",
+            index=models.Index(fields=["workflow", "-created_at", "-id"], name="run_by_workflow"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['reference'], name='run_by_reference'),
+            model_name="run",
+            index=models.Index(fields=["reference"], name="run_by_reference"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('state', 'running')), fields=['worker'], name='run_in_hands'),
+            model_name="run",
+            index=models.Index(
+                condition=models.Q(("state", "running")), fields=["worker"], name="run_in_hands"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'waiting', 'paused', 'failed', 'succeeded', 'cancelled', 'superseded'])), name='run_state_is_known'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            "queued",
+                            "running",
+                            "waiting",
+                            "paused",
+                            "failed",
+                            "succeeded",
+                            "cancelled",
+                            "superseded",
+                        ],
+                    )
+                ),
+                name="run_state_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('state__in', ['cancelled', 'succeeded', 'superseded'])), models.Q(models.Q(('state__in', ['cancelled', 'succeeded', 'superseded']), _negated=True), ('ended_at__isnull', True)), _connector='OR'), name='run_is_final_iff_it_has_ended'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("ended_at__isnull", False),
+                        ("state__in", ["cancelled", "succeeded", "superseded"]),
+                    ),
+                    models.Q(
+                        models.Q(
+                            ("state__in", ["cancelled", "succeeded", "superseded"]), _negated=True
+                        ),
+                        ("ended_at__isnull", True),
+                    ),
+                    _connector="OR",
+                ),
+                name="run_is_final_iff_it_has_ended",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), ('worker__isnull', False)), models.Q(models.Q(('state', 'running'), _negated=True), ('worker__isnull', True)), _connector='OR'), name='run_has_a_worker_iff_it_is_running'),
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "running"), ("worker__isnull", False)),
+                    models.Q(
+                        models.Q(("state", "running"), _negated=True), ("worker__isnull", True)
+                    ),
+                    _connector="OR",
+                ),
+                name="run_has_a_worker_iff_it_is_running",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('start_key__isnull', False)), fields=('tenant', 'workflow', 'start_key'), name='one_run_per_start_key'),
+            model_name="run",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("start_key__isnull", False)),
+                fields=("tenant", "workflow", "start_key"),
+                name="one_run_per_start_key",
+            ),
         ),
         migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'placed')), fields=['placed_at', 'id'], name='assignment_to_claim'),
+            model_name="assignment",
+            index=models.Index(
+                condition=models.Q(("state", "placed")),
+                fields=["placed_at", "id"],
+                name="assignment_to_claim",
+            ),
         ),
         migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'claimed')), fields=['worker'], name='assignment_in_hands'),
+            model_name="assignment",
+            index=models.Index(
+                condition=models.Q(("state", "claimed")),
+                fields=["worker"],
+                name="assignment_in_hands",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['placed', 'claimed', 'released', 'lost'])), name='assignment_state_is_known'),
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["placed", "claimed", "released", "lost"])),
+                name="assignment_state_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['claimed', 'placed'])), fields=('run',), name='one_open_assignment_per_run'),
+            model_name="assignment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state__in", ["claimed", "placed"])),
+                fields=("run",),
+                name="one_open_assignment_per_run",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(condition=models.Q(('fence__isnull', False)), fields=('run', 'fence'), name='one_assignment_per_fence'),
+            model_name="assignment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("fence__isnull", False)),
+                fields=("run", "fence"),
+                name="one_assignment_per_fence",
+            ),
         ),
     ]

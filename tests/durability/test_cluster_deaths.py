@@ -128,6 +128,21 @@ def test_what_a_cluster_left_that_was_killed_at_one_blow_the_next_one_ends(belfr
     assert restarted.stop() == 0
 
 
+def test_a_cluster_whose_sentinel_was_stopped_when_main_died_is_ended_by_the_next(
+    belfry: Belfry,
+) -> None:
+    cluster = belfry.cluster()
+    the(belfry.site, "sentinel").suspend()
+    kill(the(belfry.site, "main"))
+    cluster.ended()
+
+    successor = belfry.start()
+
+    belfry.eventually(lambda: "cluster.running" in successor.said(), "the next one runs")
+    belfry.new_work_runs(successor)
+    _only_one_cluster_is_left(belfry, successor)
+
+
 @pytest.mark.parametrize("frozen", ["pusher", "worker", "sentinel"])
 def test_a_frozen_cluster_ends_within_five_seconds_and_its_successor_works(
     belfry: Belfry, frozen: str

@@ -10,7 +10,7 @@ from approvals.ledger import deciding, striking
 from approvals.models import Decision
 from approvals.queries.lists import plan_of
 from runs.engine.worker import Worker
-from runs.ledger import lifecycle, waits
+from runs.ledger import lifecycle, tenants, waits
 from runs.models import PlannedCall, Run, Step, Tenant, Wait
 from runs.queries.clock import db_now
 from runs.rules import canonical
@@ -25,7 +25,7 @@ def the_operator() -> Actor:
 
 def start(workflow: str, **given: Any) -> UUID:
     # Emptying the tables after a test takes this row of the first migration with it.
-    Tenant.objects.get_or_create(slug=lifecycle.DEFAULT_TENANT)
+    Tenant.objects.get_or_create(slug=tenants.DEFAULT)
     return lifecycle.start(the_operator(), workflow=workflow, data=given).id
 
 
@@ -98,7 +98,7 @@ def _decide(
 
 def deliver(name: str, correlation_id: str, payload: dict[str, Any]) -> None:
     """An event arrives from outside."""
-    tenant = Tenant.objects.get(slug=lifecycle.DEFAULT_TENANT)
+    tenant = Tenant.objects.get(slug=tenants.DEFAULT)
     waits.deliver_event(
         tenant_id=tenant.pk,
         name=name,
