@@ -53,9 +53,9 @@ class Clockwork:
         """One pass. A database that is away makes the pass blind, never wrong."""
         try:
             close_old_connections()
-            self._writer.look(here=self.here)
+            freed = self._writer.look(here=self.here)
             steady = self._clock_is_steady()
-            blind = self._was_blind() or not steady
+            blind = freed or not steady or self._was_blind()
             if blind:
                 extended = workers.extend_leases()
                 log.info("clockwork.leases_extended", extra={"workers": extended})

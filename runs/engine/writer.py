@@ -27,25 +27,26 @@ class Writer:
         self._pid: int | None = None
         self._since = 0.0
 
-    def look(self, *, here: ProcessIdentity) -> None:
+    def look(self, *, here: ProcessIdentity) -> bool:
         """End the holder when it is a worker that is stopped, or whose lease is over meanwhile.
 
         Nobody can write that it is lost before it is gone, so it is ended first; its death is
-        then found like any other.
+        then found like any other. True when somebody was ended: until then nobody could renew.
         """
         if connection.vendor != "sqlite":
-            return
+            return False
         with connection.cursor() as cursor:
             cursor.execute(WAITS_AT_MOST)
         pid, now = writer.holder(), time.monotonic()
         if pid != self._pid:
             self._pid, self._since = pid, now
         if pid is None or now == self._since:
-            return
+            return False
         for worker in workers_to_look_at(others_take_within=timedelta(0)):
             if worker.identity.pid == pid and self._is_stuck(worker, here=here, now=now):
                 log.error("worker.holds_the_write_lock", extra={"worker": str(worker.id)})
-                end_process(worker.identity)
+                return end_process(worker.identity)
+        return False
 
     def _is_stuck(self, worker: SeenWorker, *, here: ProcessIdentity, now: float) -> bool:
         life = identity.life_of(worker.identity, seen_from=here)

@@ -135,7 +135,7 @@ def _hold_the_interpreter() -> None:
 
 
 class KeepsTheLock(Workflow):
-    """Holds a transaction with writes in it for some seconds, at its first attempt only."""
+    """Holds a transaction, its run's row in it, for some seconds; at its first attempt only."""
 
     name, version = "keeps_the_lock", 1
 
@@ -147,6 +147,7 @@ class KeepsTheLock(Workflow):
     @step(reads=["lines", "seconds", "always"], transactional=True, retry=QUICK)
     def write(self, run: Any) -> None:
         ledger.keep_entries(run.id, step=run.step, attempt=run.attempt, values=[1])
+        run.progress(1, 2)
         leave_a_line(run)
         if run.attempt == 1 or run.read("always"):
             time.sleep(run.read("seconds"))

@@ -1,0 +1,213 @@
+"""A worker that dies is found by its process; its run goes on elsewhere within a second, once."""
+
+import os
+import signal
+import statistics
+from datetime import datetime
+from uuid import UUID
+
+import psutil
+import pytest
+from django.db.models import Max
+
+from runs.ledger import lifecycle
+from runs.models import Assignment, AuditEvent, Step, Worker
+from runs.queries.clock import db_now
+from tests.durability.belfry import those
+from tests.durability.plant import Plant, lines_in
+from tests.inbox import driving
+from tests.support.programs import Program
+
+pytestmark = pytest.mark.processes
+
+
+def claimed_at(run_id: UUID, *, fence_above: int) -> datetime | None:
+    rows = Assignment.objects.filter(run_id=run_id, fence__gt=fence_above)
+    found: datetime | None = rows.aggregate(at=Max("claimed_at"))["at"]
+    return found
+
+
+def a_run_that_stays(plant: Plant, *, seconds: float = 60) -> UUID:
+    """In the hands of a worker, in the middle of its body."""
+    lines = plant.scratch()
+    run_id = plant.start("stays", lines=str(lines), seconds=seconds)
+    plant.eventually(lambda: lines_in(lines), "the body has begun")
+    return run_id
+
+
+def cancelled(plant: Plant, run_id: UUID) -> None:
+    lifecycle.cancel(driving.the_operator(), run_id, because="the test is over")
+    plant.kill_holder_of(run_id)
+    plant.until(run_id, "cancelled")
+
+
+def test_the_run_of_a_killed_worker_is_taken_within_a_second(plant: Plant) -> None:
+    took = []
+    for _ in range(5):
+        run_id = a_run_that_stays(plant)
+        killed_at = db_now()
+        worker = plant.kill_holder_of(run_id)
+        again = plant.eventually(
+            lambda run_id=run_id: claimed_at(run_id, fence_above=1), "somebody else has it"
+        )
+
+        took.append((again - killed_at).total_seconds())
+        assert Worker.objects.get(pk=worker.pk).proven_dead
+        assert plant.is_sound(run_id)
+        cancelled(plant, run_id)
+
+    assert statistics.median(took) < 1, took
+
+
+def test_deaths_without_progress_spend_the_crash_budget_and_ask_a_person(plant: Plant) -> None:
+    lines = plant.scratch()
+    run_id = plant.start("dies_again", lines=str(lines), deaths=4)
+
+    plant.until_asked(run_id, "crashes")
+    assert len(lines_in(lines)) == 3
+    assert plant.is_sound(run_id)
+    driving.respond(run_id, "again")
+    plant.until(run_id, "succeeded")
+
+    assert len(lines_in(lines)) == 5
+    assert Step.objects.get(run_id=run_id).crashes == 4
+    assert plant.is_sound(run_id)
+
+
+def test_stopping_after_the_crash_budget_fails_the_run(plant: Plant) -> None:
+    run_id = plant.start("dies_again", lines=str(plant.scratch()), deaths=9)
+
+    plant.until_asked(run_id, "crashes")
+    driving.respond(run_id, "stop")
+
+    plant.until(run_id, "failed")
+    assert plant.is_sound(run_id)
+
+
+def test_a_step_that_comes_further_each_time_does_not_spend_it(plant: Plant) -> None:
+    lines = plant.scratch()
+    run_id = plant.start("dies_on_each_page", lines=str(lines), pages=5)
+
+    plant.until(run_id, "succeeded", within=40)
+
+    assert [line[-1] for line in lines_in(lines)] == ["1", "2", "3", "4", "5"]
+    assert plant.deaths_of(run_id) == 5
+    assert plant.is_sound(run_id)
+
+
+def test_a_cancelled_run_whose_worker_dies_is_ended_by_the_clockwork(plant: Plant) -> None:
+    """R17"""
+    run_id = a_run_that_stays(plant)
+
+    answered = lifecycle.cancel(driving.the_operator(), run_id, because="no longer wanted")
+    assert answered == "running"
+    plant.kill_holder_of(run_id)
+
+    run = plant.until(run_id, "cancelled")
+    assert run.reason == "no longer wanted"
+    assert plant.is_sound(run_id)
+
+
+def test_a_cancelled_run_whose_worker_lives_ends_at_its_next_checkpoint(plant: Plant) -> None:
+    """R17"""
+    run_id = a_run_that_stays(plant, seconds=0.5)
+
+    assert lifecycle.cancel(driving.the_operator(), run_id, because="enough") == "running"
+
+    plant.until(run_id, "cancelled")
+    states = dict(Step.objects.filter(run_id=run_id).values_list("key", "state"))
+    assert states == {"stay": "succeeded", "after": "skipped"}
+    assert plant.is_sound(run_id)
+
+
+def test_what_a_step_started_dies_with_its_worker(plant: Plant) -> None:
+    """R27"""
+    lines = plant.scratch()
+    run_id = plant.start("has_children", lines=str(lines))
+    plant.eventually(lambda: lines_in(lines), "the step has a child")
+    child = int(lines_in(lines)[0][-1])
+
+    plant.kill_holder_of(run_id)
+    plant.until(run_id, "succeeded")
+
+    plant.eventually(lambda: not _runs(child), "the child is gone", within=2)
+    assert plant.is_sound(run_id)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def kill_all_of(plant: Plant, cluster: Program) -> None:
+    """Main, sentinel and workers at once; what steps started is left alone."""
+    family = [psutil.Process(cluster.pid), *cluster.family()]
+    mine = {each.pid for each in family}
+    roles = ("main", "sentinel", "worker", "pusher", "monitor")
+    for process in (one for role in roles for one in those(plant.site, role) if one.pid in mine):
+        os.kill(process.pid, signal.SIGKILL)
+    cluster.process.wait()
+
+
+def test_without_any_cluster_the_watch_ends_what_a_dead_worker_left(own_plant: Plant) -> None:
+    """R27"""
+    own_plant.watch()
+    cluster, lines = own_plant.cluster(), own_plant.scratch()
+    run_id = own_plant.start("has_children", lines=str(lines))
+    own_plant.eventually(lambda: lines_in(lines), "the step has a child")
+    child = int(lines_in(lines)[0][-1])
+
+    kill_all_of(own_plant, cluster)
+
+    own_plant.until(run_id, "queued")
+    assert not _runs(child)
+    own_plant.cluster()
+    own_plant.until(run_id, "succeeded")
+
+
+def test_two_watches_take_a_run_once(own_plant: Plant) -> None:
+    """R34"""
+    own_plant.watch()
+    own_plant.watch()
+    own_plant.cluster()
+    for _ in range(5):
+        run_id = a_run_that_stays(own_plant)
+        own_plant.kill_holder_of(run_id)
+        own_plant.eventually(
+            lambda run_id=run_id: claimed_at(run_id, fence_above=1), "somebody else has it"
+        )
+
+        taken = AuditEvent.objects.filter(run_id=run_id, kind="run.taken_over")
+        assert (taken.count(), own_plant.deaths_of(run_id)) == (1, 1)
+        assert Step.objects.get(run_id=run_id, key="stay").crashes == 1
+        cancelled(own_plant, run_id)
+
+
+def test_a_worker_killed_after_the_grace_of_a_stop_has_not_crashed(own_plant: Plant) -> None:
+    """R28"""
+    own_plant.watch()
+    cluster = own_plant.cluster(grace=1)
+    run_id = a_run_that_stays(own_plant, seconds=3)
+
+    cluster.stop(within=15)
+    own_plant.until(run_id, "queued")
+
+    step = Step.objects.get(run_id=run_id, key="stay")
+    assert (own_plant.deaths_of(run_id), step.crashes) == (1, 0)
+    own_plant.cluster()
+    own_plant.until(run_id, "succeeded")
+
+
+def test_a_stop_in_time_hands_the_run_on_at_its_checkpoint(own_plant: Plant) -> None:
+    cluster = own_plant.cluster(grace=10)
+    run_id = a_run_that_stays(own_plant, seconds=0.5)
+
+    assert cluster.stop(within=15) == 0
+
+    assert driving.state_of(run_id) == "queued"
+    assert own_plant.deaths_of(run_id) == 0
+    own_plant.cluster()
+    own_plant.until(run_id, "succeeded")
+    assert own_plant.attempts_of(run_id, "stay") == 1
