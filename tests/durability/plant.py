@@ -1,10 +1,14 @@
 """A scratch database with a real cluster and a real watch on it, whose workers tests kill where they like."""
 
+import atexit
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -30,6 +34,7 @@ class Plant:
 
     site: Site
     started: list[UUID] = field(default_factory=list)
+    workers_seen: int = 0
 
     def cluster(self, *, workers: int = 2, grace: float = 10, **settings: str) -> Program:
         """A cluster with that many workers that are there, beside those of other clusters."""
@@ -155,8 +160,6 @@ def a_plant(var: Path) -> Iterator[Plant]:
     with _scratch_database(var) as url, known_bodies():
         site = Site(var=var, database_url=url, settings={"WORKFLOW_APPS": BODIES})
         try:
-            migrated = site.manage("migrate", "--verbosity", "0")
-            assert migrated.code == 0, migrated.err
             yield Plant(site=site)
         finally:
             site.end()
@@ -164,25 +167,48 @@ def a_plant(var: Path) -> Iterator[Plant]:
 
 @contextmanager
 def _scratch_database(var: Path) -> Iterator[str]:
-    default = connections["default"].settings_dict
-    before, name = default["NAME"], f"plant_{uuid4().hex[:12]}"
-    var.mkdir(parents=True, exist_ok=True)
+    """A copy of one that has been migrated once, under another name."""
+    default, before = (
+        connections["default"].settings_dict,
+        connections["default"].settings_dict["NAME"],
+    )
+    migrated, name = _migrated(), f"plant_{uuid4().hex[:12]}"
     connection.close()
     try:
         if connection.vendor == "sqlite":
-            default["NAME"] = str(var / f"{name}.sqlite3")
-            yield f"sqlite:///{default['NAME']}"
+            default["NAME"] = shutil.copy(migrated, var / f"{name}.sqlite3")
         else:
-            _on_server(f"CREATE DATABASE {name}")
+            _on_server(f"CREATE DATABASE {name} TEMPLATE {migrated}")
             default["NAME"] = name
-            secret = f":{default['PASSWORD']}" if default["PASSWORD"] else ""
-            yield (
-                f"postgresql://{default['USER']}{secret}@{default['HOST']}:{default['PORT']}/{name}"
-            )
-            _on_server(f"DROP DATABASE {name} WITH (FORCE)")
+        yield _address(str(default["NAME"]))
     finally:
         connection.close()
+        if connection.vendor == "postgresql":
+            _on_server(f"DROP DATABASE {name} WITH (FORCE)")
         default["NAME"] = before
+
+
+@cache
+def _migrated() -> str:
+    var = Path(tempfile.mkdtemp(prefix="milepost-plant-"))
+    atexit.register(shutil.rmtree, var, ignore_errors=True)
+    name = f"plant_template_{uuid4().hex[:12]}"
+    if connection.vendor == "sqlite":
+        name = str(var / "template.sqlite3")
+    else:
+        _on_server(f"CREATE DATABASE {name}")
+    site = Site(var=var, database_url=_address(name), settings={"WORKFLOW_APPS": BODIES})
+    migrated = site.manage("migrate", "--verbosity", "0")
+    assert migrated.code == 0, migrated.err
+    return name
+
+
+def _address(name: str) -> str:
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{name}"
+    default = connections["default"].settings_dict
+    secret = f":{default['PASSWORD']}" if default["PASSWORD"] else ""
+    return f"postgresql://{default['USER']}{secret}@{default['HOST']}:{default['PORT']}/{name}"
 
 
 def _on_server(statement: str) -> None:

@@ -21,10 +21,16 @@ from tests.support.programs import Program
 pytestmark = pytest.mark.processes
 
 
-def claimed_at(run_id: UUID, *, fence_above: int) -> datetime | None:
-    rows = Assignment.objects.filter(run_id=run_id, fence__gt=fence_above)
-    found: datetime | None = rows.aggregate(at=Max("claimed_at"))["at"]
-    return found
+def claimed_again(plant: Plant, run_id: UUID) -> datetime:
+    """When somebody else had the run, waited for."""
+
+    def claimed() -> datetime | None:
+        rows = Assignment.objects.filter(run_id=run_id, fence__gt=1)
+        found: datetime | None = rows.aggregate(at=Max("claimed_at"))["at"]
+        return found
+
+    at: datetime = plant.eventually(claimed, "somebody else has it")
+    return at
 
 
 def a_run_that_stays(plant: Plant, *, seconds: float = 60) -> UUID:
@@ -47,9 +53,7 @@ def test_the_run_of_a_killed_worker_is_taken_within_a_second(plant: Plant) -> No
         run_id = a_run_that_stays(plant)
         killed_at = db_now()
         worker = plant.kill_holder_of(run_id)
-        again = plant.eventually(
-            lambda run_id=run_id: claimed_at(run_id, fence_above=1), "somebody else has it"
-        )
+        again = claimed_again(plant, run_id)
 
         took.append((again - killed_at).total_seconds())
         assert Worker.objects.get(pk=worker.pk).proven_dead
@@ -136,7 +140,7 @@ def test_what_a_step_started_dies_with_its_worker(plant: Plant) -> None:
 
 def _runs(pid: int) -> bool:
     try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 
@@ -175,9 +179,7 @@ def test_two_watches_take_a_run_once(own_plant: Plant) -> None:
     for _ in range(5):
         run_id = a_run_that_stays(own_plant)
         own_plant.kill_holder_of(run_id)
-        own_plant.eventually(
-            lambda run_id=run_id: claimed_at(run_id, fence_above=1), "somebody else has it"
-        )
+        claimed_again(own_plant, run_id)
 
         taken = AuditEvent.objects.filter(run_id=run_id, kind="run.taken_over")
         assert (taken.count(), own_plant.deaths_of(run_id)) == (1, 1)

@@ -11,6 +11,7 @@ from typing import Any
 
 from runs.definition import Contract, Effect, Probe, Retry, Waived, Workflow, step
 from runs.examples import ledger, receivers
+from tests.durability.bodies import queries
 
 QUICK = Retry(attempts=3, base=timedelta(milliseconds=50), maximum=timedelta(milliseconds=200))
 WAIVED = Waived("The receiver is a counter made for these tests.")
@@ -169,6 +170,21 @@ class HasChildren(Workflow):
             time.sleep(300)
         child.kill()
         child.wait()
+
+
+class AsksTheDatabase(Workflow):
+    """Is in the middle of a long statement when its limit is over; at its first attempt only."""
+
+    name, version = "asks_the_database", 1
+
+    class Input:
+        lines: str
+
+    @step(reads=["lines"], timeout=timedelta(seconds=1), retry=QUICK)
+    def ask(self, run: Any) -> None:
+        leave_a_line(run)
+        if run.attempt == 1:
+            queries.ask_for_long()
 
 
 settled = Effect(

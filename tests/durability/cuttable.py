@@ -1,0 +1,72 @@
+"""A line to a server that tests can cut and mend: a TCP proxy of their own."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+class Line:
+    """Forwards bytes both ways while it is whole; cut, it drops everybody and takes nobody."""
+
+    def __init__(self, *, host: str, port: int) -> None:
+        self._target = (host, port)
+        self._whole = True
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._ear = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._ear.getsockname()[1]
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def cut(self) -> None:
+        with self._lock:
+            self._whole = False
+            left, self._open = self._open, set()
+        for end in left:
+            _close(end)
+
+    def mend(self) -> None:
+        self._whole = True
+
+    def close(self) -> None:
+        self.cut()
+        self._ear.close()
+
+    def _listen(self) -> None:
+        with suppress(OSError):
+            while True:
+                caller, _ = self._ear.accept()
+                self._connect(caller)
+
+    def _connect(self, caller: socket.socket) -> None:
+        if not self._whole:
+            _close(caller)
+            return
+        server = socket.create_connection(self._target)
+        with self._lock:
+            self._open |= {caller, server}
+        for one, other in ((caller, server), (server, caller)):
+            threading.Thread(target=_forward, args=(one, other), daemon=True).start()
+
+
+def _forward(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+    _close(source)
+    _close(target)
+
+
+def _close(end: socket.socket) -> None:
+    with suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()
+
+
+@contextmanager
+def a_line(*, host: str, port: int) -> Iterator[Line]:
+    line = Line(host=host, port=port)
+    try:
+        yield line
+    finally:
+        line.close()

@@ -1,0 +1,34 @@
+"""An event and the wait for it, from two processes at once, never miss each other."""
+
+import random
+import time
+
+import pytest
+
+from runs.models import Event, Wait
+from tests.durability.plant import Plant
+from tests.inbox import driving
+
+pytestmark = pytest.mark.processes
+ROUNDS = 200
+
+
+def test_in_two_hundred_races_no_event_and_wait_miss_each_other(own_plant: Plant) -> None:
+    """R14: without a watch, so that only the two themselves can meet."""
+    own_plant.cluster(workers=1)
+    # Spreading in time needs no secrecy.
+    chance, order = random.Random(7), own_plant.scratch().name  # noqa: S311
+    run_id = own_plant.start("waits_often", order=order, times=ROUNDS)
+    for number in range(ROUNDS):
+        time.sleep(chance.uniform(0, 0.012))
+        driving.deliver("order.paid", f"{order}-{number}", {"sum": number})
+        own_plant.eventually(
+            Event.objects.filter(correlation_id=f"{order}-{number}", used_by__isnull=False).exists,
+            f"event {number} is used",
+            within=5,
+        )
+
+    own_plant.until(run_id, "succeeded")
+    assert driving.facts_of(run_id) == {"sums": list(range(ROUNDS))}
+    by_event = Wait.objects.filter(run_id=run_id, state="resolved", kind="event")
+    assert by_event.count() == ROUNDS
