@@ -14,6 +14,13 @@ def install(connection: BaseDatabaseWrapper) -> None:
                 cursor.execute(statement)
 
 
+def remove(connection: BaseDatabaseWrapper) -> None:
+    """Drop every guard of an SQLite database; whoever does it makes them again."""
+    with connection.cursor() as cursor:
+        for table, event, _ in grouped():
+            cursor.execute(f"DROP TRIGGER IF EXISTS {name_of(table, event)}")
+
+
 def _on_sqlite(table: str, event: str, rules: list[Rule]) -> list[str]:
     run = "(SELECT {column} FROM runs_run WHERE id = NEW.run_id)"
     columns = {name: run.format(column=name) for name in ("fence", "state", "checkpoint")}

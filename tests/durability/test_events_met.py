@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from runs.models import Event, Wait
+from runs.models import AuditEvent, Event, Wait
 from tests.durability.plant import Plant
 from tests.inbox import driving
 
@@ -32,3 +32,5 @@ def test_in_two_hundred_races_no_event_and_wait_miss_each_other(own_plant: Plant
     assert driving.facts_of(run_id) == {"sums": list(range(ROUNDS))}
     by_event = Wait.objects.filter(run_id=run_id, state="resolved", kind="event")
     assert by_event.count() == ROUNDS
+    parked = AuditEvent.objects.filter(run_id=run_id, kind="run.parked").count()
+    assert ROUNDS / 10 < parked < ROUNDS * 9 / 10, "the two came in one order only"
