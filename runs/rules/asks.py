@@ -69,26 +69,10 @@ def approve_plan(
     """Approve the sealed list `plan`, whose rows are read from where they are stored."""
     names = ", ".join(sorted(effects)) or "nothing"
     calls = "1 call" if count == 1 else f"{count:,} calls"
-    cannot = " This cannot be undone." if irreversible else ""
     return ask(
         "plan",
         f"May step {step} make {calls} of {names}?",
-        [
-            option(
-                "approve",
-                "Approve",
-                f"Step {step} makes exactly the {calls} shown and not struck off, each once, "
-                f"under its own key.{cannot} {_then_runs(later)}",
-                danger=irreversible,
-            ),
-            option(
-                "reject",
-                "Reject",
-                f"Nothing is sent. The run ends as cancelled before step {step}; "
-                "what earlier steps did stays.",
-                then="cancel",
-            ),
-        ],
+        _plan_options(step, calls, irreversible=irreversible, later=later),
         groups=groups,
         irreversible=irreversible,
         plan={
@@ -100,6 +84,28 @@ def approve_plan(
             "on_expiry": on_expiry,
         },
     )
+
+
+def _plan_options(
+    step: str, calls: str, *, irreversible: bool, later: Sequence[str]
+) -> list[dict[str, Any]]:
+    cannot = " This cannot be undone." if irreversible else ""
+    return [
+        option(
+            "approve",
+            "Approve",
+            f"Step {step} makes exactly the {calls} shown and not struck off, each once, "
+            f"under its own key.{cannot} {_then_runs(later)}",
+            danger=irreversible,
+        ),
+        option(
+            "reject",
+            "Reject",
+            f"Nothing is sent. The run ends as cancelled before step {step}; "
+            "what earlier steps did stays.",
+            then="cancel",
+        ),
+    ]
 
 
 def approve_call(
