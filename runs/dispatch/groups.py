@@ -100,7 +100,8 @@ def _members(who: Identity) -> Iterator[int]:
     session = leader.session if leader and leader.started == who.started else os.getsid(0)
     for seen in _all_running():
         # The session tells our group from one that a stranger opened later under the same number.
-        in_group = seen.group == who.pid and seen.session == session
+        # A fork of a worker keeps its name, also where whoever looks is of another session.
+        in_group = seen.group == who.pid and (seen.session == session or seen.name == WORKER)
         itself = seen.pid == who.pid and seen.started == who.started
         if in_group or itself or _mark_of(seen.pid) == who.mark:
             yield seen.pid
