@@ -1,7 +1,7 @@
 """Lets an author run a workflow inside a test: the real engine, in the test's own process.
 
 The test needs a database without a transaction of its own around it, since nothing may leave inside
-one: `pytest.mark.django_db(transaction=True, serialized_rollback=True)`.
+one: `pytest.mark.django_db(transaction=True)`.
 """
 
 import time

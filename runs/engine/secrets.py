@@ -46,5 +46,8 @@ def safe(text: str) -> str:
 def describe(error: BaseException) -> str:
     """What went wrong and where, without secrets and without values of variables."""
     where = traceback.extract_tb(error.__traceback__)
-    place = f" ({where[-1].filename}:{where[-1].lineno})" if where else ""
+    # The end of the path is enough to find the line; the rest tells of the machine.
+    place = (
+        f" ({'/'.join(Path(where[-1].filename).parts[-3:])}:{where[-1].lineno})" if where else ""
+    )
     return safe(f"{type(error).__name__}: {error}{place}")[:4000]

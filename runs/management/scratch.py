@@ -33,6 +33,7 @@ class Scratch:
             "VAR_DIR": str(self.folder),
             "DATABASE_URL": self.url,
             "REDIS_URL": "",
+            "LOG_LEVEL": "WARNING",
         }
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ from runs.definition import Workflow, step
 from runs.testing import run_workflow
 from tests.definition.builders import a_harmless_effect
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 report = a_harmless_effect()
 

@@ -7,7 +7,7 @@ import pytest
 $imports
 
 # Calls leave outside of transactions, so these tests may not run inside one.
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
