@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
+from runs.definition import gates
 from tests.durability.plant import Plant, a_plant, known_bodies
 
 
@@ -40,3 +41,9 @@ def _bodies() -> Iterator[None]:
     """The workflows of these tests, in the test's own process."""
     with known_bodies():
         yield
+
+
+@pytest.fixture
+def _no_desk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No desk is told of a decision; the test answers the wait itself."""
+    monkeypatch.setitem(gates._gates, "decision", gates.Quiet())

@@ -51,8 +51,8 @@ class Held:
             resource=resource,
             request=request,
             request_digest=canonical.digest(request),
-            irreversible=False,
-            authority="",
+            irreversible=True,
+            authority="waiver:The receiver is a counter made for this example.",
         )
         return effects.intend(self.fence, draft, place=self.place, written=Written())
 

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from runs.definition import gates, registry
+from runs.definition import registry
 from runs.management.benchmarks import steps as bench
 from runs.management.benchmarks.counting import Counted, counting
 from runs.models import (
@@ -32,7 +32,7 @@ from runs.rules.chain import fault_of
 from tests.durability import whole_runs
 from tests.support import runs
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_no_desk")]
 
 GOLDEN = Path(__file__).with_name("whole_run.json")
 TABLES = (
@@ -54,12 +54,6 @@ ANOTHERS = [
     (re.compile(r"\(\S+\.py:\d+\)"), "(there)"),
 ]
 STATEMENTS = {"sqlite": 91, "postgresql": 19}
-
-
-@pytest.fixture(autouse=True)
-def _answered_by_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No desk is told of a decision; the test answers the wait itself."""
-    monkeypatch.setitem(gates._gates, "decision", gates.Quiet())
 
 
 @pytest.fixture

@@ -1,20 +1,20 @@
 """Every move of a run's state that the table allows is made, and every other one is refused."""
 
 from itertools import product
-from uuid import UUID, uuid4
+from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import IntegrityError, transaction
 
-from runs.engine import identity
-from runs.ledger import effects, transitions, workers
+from runs.ledger import effects, transitions
 from runs.models import AuditEvent, Call, Run
 from runs.queries.clock import db_now
 from runs.rules.calls import record_of
 from runs.rules.chain import Draft
 from runs.rules.fence import FenceLost
 from runs.rules.states import CALL_MOVES, FINAL, MOVES, CallState, RunState
-from tests.durability.fences import a_held_run
+from tests.durability.fences import a_held_run, a_worker_row
 from tests.support import runs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_bodies")]
@@ -23,21 +23,17 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_bodies")]
 def a_run_in(state: RunState) -> UUID:
     """Put there by hand, past the table of moves: only for tests of the table."""
     run_id = runs.a_run("lines_thrice", {"lines": "/dev/null"})
-    fields = {"state": state.value, "ended_at": db_now() if state in FINAL else None}
-    if state is RunState.RUNNING:
-        worker_id = uuid4()
-        workers.enlist(worker_id, identity.of_this_process(), cluster_pid=0, release="")
-        fields["worker_id"] = worker_id
-    Run.objects.filter(pk=run_id).update(**fields)
+    ended_at = db_now() if state in FINAL else None
+    worker_id = a_worker_row() if state is RunState.RUNNING else None
+    Run.objects.filter(pk=run_id).update(state=state.value, ended_at=ended_at, worker_id=worker_id)
     return run_id
 
 
 def try_to_move(run_id: UUID, to: RunState) -> None:
     run = transitions.lock(run_id)
-    more = {"worker_id": run.worker_id} if to is RunState.RUNNING else {}
-    if to is RunState.RUNNING and run.worker_id is None:
-        more["worker_id"] = uuid4()
-        workers.enlist(more["worker_id"], identity.of_this_process(), cluster_pid=0, release="")
+    more: dict[str, Any] = {}
+    if to is RunState.RUNNING:
+        more["worker_id"] = run.worker_id or a_worker_row()
     tried = Draft(kind="test.moved")
     transitions.move(run, to=to, events=[tried], now=db_now(), actor="tests", **more)
 
