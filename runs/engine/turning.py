@@ -119,7 +119,7 @@ def _finish_events(
         drafts.append(Draft(kind="step.started", step=next_step.key, body='{"attempt":1}'))
         return drafts
     line = audit_line_after(
-        session.fence.run_id,
+        session.claimed,
         step=begun.key,
         generation=begun.generation,
         facts_digest=canonical.digest(facts),

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from runs.models import Call, Run, Step, Wait
+from runs.rules.claims import Claimed
 
 STEP_FIELDS = ("key", "generation", "state", "attempt", "failures", "crashes", "facts_digest")
 CALL_FIELDS = ("key", "step", "effect", "state", "sends", "receiver_id", "authority")
@@ -13,18 +14,22 @@ WAIT_FIELDS = ("name", "step", "kind", "state", "closed_by")
 def audit_line(run: Run, *, state: str, reason: str, in_flight: str = "") -> dict[str, Any]:
     """What the tables say about a run that is about to be `state`; JSON, without times."""
     return {
-        **_said(run, state=state, reason=reason, in_flight=in_flight),
+        **_said(
+            run.pk, run, plan_hash=run.plan_id, state=state, reason=reason, in_flight=in_flight
+        ),
         **steps_calls_waits(run.pk),
     }
 
 
-def _said(run: Run, *, state: str, reason: str, in_flight: str) -> dict[str, Any]:
+def _said(
+    run_id: UUID, run: Run | Claimed, *, plan_hash: str, state: str, reason: str, in_flight: str
+) -> dict[str, Any]:
     return {
-        "run": str(run.pk),
+        "run": str(run_id),
         "reference": run.reference,
         "workflow": run.workflow,
         "version": run.version,
-        "plan_hash": run.plan_id,
+        "plan_hash": plan_hash,
         "state": state,
         "reason": reason,
         "in_flight": in_flight,
@@ -50,7 +55,7 @@ def waits_of(run_id: UUID) -> list[dict[str, Any]]:
 
 
 def audit_line_after(
-    run_id: UUID,
+    claimed: Claimed,
     *,
     step: str,
     generation: int,
@@ -63,8 +68,10 @@ def audit_line_after(
     What cannot be there is not asked for: a plan without effects has no calls, and a run that
     was never parked has no waits.
     """
-    run = Run.objects.only("reference", "workflow", "version", "plan_id").get(pk=run_id)
-    said = _said(run, state="succeeded", reason="done", in_flight="")
+    run_id = claimed.fence.run_id
+    said = _said(
+        run_id, claimed, plan_hash=claimed.plan_hash, state="succeeded", reason="done", in_flight=""
+    )
     steps = steps_of(run_id)
     for row in steps:
         if (row["key"], row["generation"]) == (step, generation):
