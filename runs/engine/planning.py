@@ -48,6 +48,11 @@ class Planner:
                 f"Step {self.attempt.begun.key} planned calls as “{name}” without declaring it: "
                 "add it to writes=[...]."
             )
+        if not self._is_declared(effect):
+            raise UndeclaredEffect(
+                f"Step {self.attempt.begun.key} planned {effect.name}, which no step declares: "
+                "name it in effects=[...] of the step that applies the plan."
+            )
         if (name, effect.name, resource) in self._seen:
             raise PlannedTwice(f"The plan “{name}” names {effect.name} for {resource} twice.")
         self._seen.add((name, effect.name, resource))
@@ -78,6 +83,10 @@ class Planner:
                 digest=digest,
             )
         )
+
+    def _is_declared(self, effect: Effect) -> bool:
+        steps = self.session.workflow.steps
+        return any(each.name == effect.name for step in steps for each in step.effects)
 
     def _is_stored(self, name: str, effect: Effect, resource: str, digest: str) -> bool:
         """Whether a checkpoint of an earlier attempt has this very call already (R3)."""

@@ -9,17 +9,24 @@ from runs.definition import gates
 from tests.durability.plant import Plant, a_plant, known_bodies
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(2, id="two workers"),
+        pytest.param(1, id="one worker", marks=pytest.mark.long),
+    ],
+)
 def plant(
+    request: pytest.FixtureRequest,
     django_db_setup: None,
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Plant]:
-    """One installation for all tests of a module, with a cluster of two workers and a watch."""
+    """One installation for all tests of a module: a watch, and a cluster of two workers or of one."""
     var = tmp_path_factory.mktemp("plant")
     with django_db_blocker.unblock(), a_plant(var) as built:
         built.watch()
-        built.cluster()
+        built.cluster(workers=request.param)
         yield built
         assert built.is_sound()
 
