@@ -7,7 +7,6 @@ import pytest
 from django.apps import apps
 from django.core.management import get_commands
 
-from approvals.rules.states import DecisionState
 from config.environment import ROOT
 from runs.rules import states
 
@@ -49,7 +48,7 @@ def test_the_moves_it_draws_are_those_of_the_rules() -> None:
         states.AssignmentState,
         states.WorkerState,
         states.DeliveryState,
-        DecisionState,
+        states.DecisionState,
     ],
 )
 def test_it_names_every_state(enum: type[StrEnum]) -> None:

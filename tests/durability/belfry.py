@@ -104,6 +104,19 @@ class Belfry:
         self.eventually(done, f"{job} is done", within=within)
         return current[-1]
 
+    def comes_to_rest(self, program: Program, *, processes: int) -> Program:
+        """One cluster is left, whole, and it is the one that the supervisor knows."""
+        current = [program]
+
+        def at_rest() -> bool:
+            current.append(self.tend(current[-1]))
+            living = self.site.processes()
+            mains = [one.pid for one in living if role_of(one) == "mp-main"]
+            return len(living) == processes and mains == [current[-1].pid]
+
+        self.eventually(at_rest, "one cluster is left")
+        return current[-1]
+
 
 def role_of(process: psutil.Process) -> str:
     try:

@@ -9,7 +9,7 @@ import pytest
 
 from runs.dispatch.sentinel import CRASHED
 from tests.durability.belfry import Belfry, kill, the, those
-from tests.support.programs import Program, Site
+from tests.support.programs import Site
 
 pytestmark = pytest.mark.processes
 ROLES = ["worker", "pusher", "monitor", "sentinel", "main"]
@@ -49,8 +49,7 @@ def test_after_a_busy_cluster_loses_a_process_new_work_runs_and_nothing_is_left(
 
     victim = busy.pid if role == "worker" else the(belfry.site, role).pid
     kill(psutil.Process(victim))
-    restarted = belfry.new_work_runs(cluster)
-    _only_one_cluster_is_left(belfry, restarted)
+    restarted = belfry.comes_to_rest(belfry.new_work_runs(cluster), processes=FAMILY)
 
     assert belfry.codes == ([] if role == "worker" else belfry.codes[:1])
     assert restarted.stop() == 0
@@ -124,7 +123,7 @@ def test_what_a_cluster_left_that_was_killed_at_one_blow_the_next_one_ends(belfr
     cluster.ended()
     restarted = belfry.new_work_runs(cluster)
 
-    _only_one_cluster_is_left(belfry, restarted)
+    restarted = belfry.comes_to_rest(restarted, processes=FAMILY)
     assert restarted.stop() == 0
 
 
@@ -140,7 +139,7 @@ def test_a_cluster_whose_sentinel_was_stopped_when_main_died_is_ended_by_the_nex
 
     belfry.eventually(lambda: "cluster.running" in successor.said(), "the next one runs")
     belfry.new_work_runs(successor)
-    _only_one_cluster_is_left(belfry, successor)
+    belfry.comes_to_rest(successor, processes=FAMILY)
 
 
 @pytest.mark.parametrize("frozen", ["pusher", "worker", "sentinel"])
@@ -207,11 +206,6 @@ def test_random_kills_among_constant_work_never_freeze_it(belfry: Belfry, seed: 
         belfry.forget_what_is_placed()
         cluster = belfry.new_work_runs(cluster, within=30)
 
-    _only_one_cluster_is_left(belfry, cluster)
+    cluster = belfry.comes_to_rest(cluster, processes=FAMILY)
     assert cluster.stop() == 0
     belfry.site.leaves_nothing(within=3)
-
-
-def _only_one_cluster_is_left(belfry: Belfry, cluster: Program) -> None:
-    belfry.eventually(lambda: len(belfry.site.processes()) == FAMILY, "one cluster is left")
-    assert the(belfry.site, "main").pid == cluster.pid
