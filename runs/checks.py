@@ -13,6 +13,7 @@ from django.db import DatabaseError, connection
 
 from runs.definition import gates, registry
 from runs.definition.workflow import Workflow
+from runs.dispatch import demands
 from runs.rules import declarations
 from runs.rules.plan import plan_of
 from runs.rules.states import WaitKind
@@ -93,6 +94,14 @@ def every_wait_is_answered_for(
         for kind in WaitKind
         if kind.value not in gates.registered()
     ]
+
+
+@checks.register("queue")
+def the_queue_is_a_bell(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Everything in Q_CLUSTER under which django-q2 would be more than a bell; `cluster` refuses it too."""
+    return [checks.Error(sentence, id="runs.E024") for sentence in demands.unmet()]
 
 
 def _longest_step() -> timedelta | None:

@@ -41,8 +41,3 @@ def unmet() -> list[str]:
             "queue; take it out of INSTALLED_APPS."
         )
     return wrong
-
-
-def longest_step() -> int:
-    """The limit in seconds that every step's own must stay below."""
-    return int(Conf.TIMEOUT)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.checks import run_checks
 from django.test import override_settings
 from django_q.conf import Conf
 
@@ -44,6 +45,12 @@ def test_each_setting_that_would_do_harm_is_named(
     monkeypatch.setattr(Conf, name, value)
 
     assert any(sentence.startswith(f"Q_CLUSTER: {name.lower()} ") for sentence in unmet())
+
+
+def test_check_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Conf, "SAVE_LIMIT", 250)
+
+    assert [problem.id for problem in run_checks(tags=["queue"])] == ["runs.E024"]
 
 
 def test_the_admin_that_could_put_old_work_back_is_refused() -> None:
