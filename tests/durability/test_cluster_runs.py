@@ -10,6 +10,7 @@ from django.db import transaction
 
 from runs.dispatch import bell
 from runs.models import Step
+from runs.queries import verify
 from tests.durability.belfry import kill, the, those
 from tests.support import runs
 from tests.support.programs import Program, Site
@@ -68,6 +69,7 @@ def supervised(site: Site, *, workers: int = 2) -> Iterator[Supervisor]:
     yield supervisor
     supervisor.stop()
     site.leaves_nothing(within=2)
+    assert verify.violations() == []
 
 
 @pytest.mark.parametrize("role", ROLES)
