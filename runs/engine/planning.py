@@ -43,19 +43,7 @@ class Planner:
         self, name: str, effect: Effect, *, resource: str, request: str, evidence: str
     ) -> None:
         """Keep one call for the plan `name`; it is stored with the step's next commit (R3)."""
-        if name not in self.attempt.declared.writes:
-            raise UndeclaredEffect(
-                f"Step {self.attempt.begun.key} planned calls as “{name}” without declaring it: "
-                "add it to writes=[...]."
-            )
-        if not self._is_declared(effect):
-            raise UndeclaredEffect(
-                f"Step {self.attempt.begun.key} planned {effect.name}, which no step declares: "
-                "name it in effects=[...] of the step that applies the plan."
-            )
-        if (name, effect.name, resource) in self._seen:
-            raise PlannedTwice(f"The plan “{name}” names {effect.name} for {resource} twice.")
-        self._seen.add((name, effect.name, resource))
+        self._require_plannable(name, effect, resource)
         digest = call_digest(
             effect=effect.name,
             fingerprint=effect_fingerprint(effect),
@@ -83,6 +71,21 @@ class Planner:
                 digest=digest,
             )
         )
+
+    def _require_plannable(self, name: str, effect: Effect, resource: str) -> None:
+        if name not in self.attempt.declared.writes:
+            raise UndeclaredEffect(
+                f"Step {self.attempt.begun.key} planned calls as “{name}” without declaring it: "
+                "add it to writes=[...]."
+            )
+        if not self._is_declared(effect):
+            raise UndeclaredEffect(
+                f"Step {self.attempt.begun.key} planned {effect.name}, which no step declares: "
+                "name it in effects=[...] of the step that applies the plan."
+            )
+        if (name, effect.name, resource) in self._seen:
+            raise PlannedTwice(f"The plan “{name}” names {effect.name} for {resource} twice.")
+        self._seen.add((name, effect.name, resource))
 
     def _is_declared(self, effect: Effect) -> bool:
         steps = self.session.workflow.steps

@@ -19,7 +19,9 @@ SCRIPT_AT_MOST = 100
 SHARE_WITHIN_BUDGET = 0.95
 
 # A raised budget says why.
-RAISED: dict[str, tuple[int, str]] = {}
+RAISED: dict[str, tuple[int, str]] = {
+    "tests/durability/test_bodies.py": (450, "one list of what a body may do wrong, read together"),
+}
 
 
 def allowed(name: str, at_most: int) -> int:
