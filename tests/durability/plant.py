@@ -19,6 +19,7 @@ from django.db import connection, connections
 from runs.definition import registry
 from runs.engine.faults import Point
 from runs.models import Assignment, Run, Step, Wait, Worker
+from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from tests.inbox import driving
 from tests.support.programs import Program, Site
@@ -38,11 +39,12 @@ class Plant:
 
     def cluster(self, *, workers: int = 2, grace: float = 10, **settings: str) -> Program:
         """A cluster with that many workers that are there, beside those of other clusters."""
-        before = len(self.live())
+        began = db_now()
         options = ("--workers", str(workers), "--grace", str(grace))
         armed = {"FAULT_AT": f"@{self.fault}"} | settings
         program = self.site.start("cluster", *options, port=0, **armed)
-        self.eventually(lambda: len(self.live()) >= before + workers, "every worker is enlisted")
+        new = Worker.objects.filter(state="live", started_at__gte=began)
+        self.eventually(lambda: new.count() >= workers, "every worker is enlisted")
         return program
 
     def watch(self, **settings: str) -> Program:
@@ -114,9 +116,6 @@ class Plant:
         worker = self.holder_of(run_id)
         os.kill(worker.pid, signal.SIGKILL)
         return worker
-
-    def live(self) -> list[Worker]:
-        return list(Worker.objects.filter(state="live"))
 
     def deaths_of(self, run_id: UUID) -> int:
         return Assignment.objects.filter(run_id=run_id, state="lost").count()

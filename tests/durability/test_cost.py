@@ -53,7 +53,8 @@ ANOTHERS = [
     (re.compile(r"\b[0-9a-f]{12}\b"), "REFERENCE"),
     (re.compile(r"\(\S+\.py:\d+\)"), "(there)"),
 ]
-STATEMENTS = {"sqlite": 90, "postgresql": 18}
+# Start, claim, ten steps, and the last look that finds nothing more to do.
+STATEMENTS_AT_MOST = {"sqlite": 90, "postgresql": 18}
 
 
 @pytest.fixture
@@ -83,9 +84,10 @@ def test_a_run_of_ten_steps_is_twelve_commits_with_its_start_and_its_claim(
 def test_the_statements_of_a_run_are_a_fixed_number(ten_empty_steps: str) -> None:
     cost_of_a_run(ten_empty_steps)
 
-    counted = [cost_of_a_run(ten_empty_steps).statements for _ in range(3)]
+    first, *others = [cost_of_a_run(ten_empty_steps).statements for _ in range(4)]
 
-    assert counted == [STATEMENTS[connection.vendor]] * 3
+    assert others == [first] * 3
+    assert first <= STATEMENTS_AT_MOST[connection.vendor]
 
 
 def test_after_the_same_run_both_databases_hold_the_same_rows() -> None:

@@ -92,7 +92,7 @@ def test_a_worker_of_another_host_counts_by_its_lease_only(own_plant: Plant) -> 
 
 def test_a_live_worker_in_a_long_body_keeps_its_lease(own_plant: Plant) -> None:
     on_short_leases(own_plant)
-    run_id, _ = in_its_body(own_plant, "stays", seconds=2.5 * LEASE)
+    run_id, _ = in_its_body(own_plant, "stays", seconds=1.5 * LEASE)
 
     own_plant.until(run_id, "succeeded")
 

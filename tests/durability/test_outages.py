@@ -32,18 +32,18 @@ def line(own_plant: Plant) -> Iterator[Line | None]:
 
 
 @contextmanager
-def away(line: Line | None) -> Iterator[None]:
-    """Nobody can write: for nine seconds on SQLite, for four without a line to PostgreSQL."""
+def away(line: Line | None, *, seconds: float) -> Iterator[None]:
+    """There is no line to PostgreSQL; on SQLite somebody holds the write lock."""
     if line is not None:
         line.cut()
         yield
-        time.sleep(4)
+        time.sleep(seconds)
         line.mend()
         return
     with connection.cursor() as cursor:
         cursor.execute("BEGIN IMMEDIATE")
         yield
-        time.sleep(9)
+        time.sleep(seconds)
         cursor.execute("ROLLBACK")
 
 
@@ -54,7 +54,7 @@ def test_a_run_goes_on_after_the_database_was_away(own_plant: Plant, line: Line 
     run_id = own_plant.start("lines_thrice", lines=str(lines), pause=0.5)
     own_plant.eventually(lambda: lines_in(lines), "the run is on its way")
 
-    with away(line):
+    with away(line, seconds=4 if line else 9):
         pass
 
     own_plant.until(run_id, "succeeded")
@@ -77,7 +77,7 @@ def test_a_call_under_way_while_the_database_goes_happens_once(
     run_id = own_plant.start("example_call_contract", receiver=str(receiver), after_effect=1.0)
     own_plant.eventually(receiver.exists, "the call is under way")
 
-    with away(line):
+    with away(line, seconds=4):
         pass
 
     own_plant.until(run_id, "succeeded")
@@ -98,7 +98,7 @@ def test_a_start_and_an_answer_given_meanwhile_are_done_afterwards(
         own_plant.until(run_id, "succeeded")
         return
 
-    with away(line):
+    with away(line, seconds=4):
         driving.respond(run_id, "yes")
         new = own_plant.start("example_log")
 
