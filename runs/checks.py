@@ -104,6 +104,41 @@ def the_queue_is_a_bell(
     return [checks.Error(sentence, id="runs.E024") for sentence in demands.unmet()]
 
 
+@checks.register("workflows")
+def the_database_keeps_its_word(
+    app_configs: Sequence[AppConfig] | None, *, databases: Sequence[str] | None = None, **_: Any
+) -> list[checks.CheckMessage]:
+    """Missing guards (R20) and settings that lose commits (R30).
+
+    `migrate`, which makes guards again, names its database and is not kept from it.
+    """
+    if databases:
+        return []
+    with _connection_left_as_found():
+        try:
+            return [*_missing_guards(), *_doubts_about_commits()]
+        except DatabaseError:
+            return []
+
+
+def _missing_guards() -> Iterator[checks.CheckMessage]:
+    from runs.queries.guards import missing_guards
+
+    if "runs_run" not in connection.introspection.table_names():
+        return
+    for name in missing_guards(connection):
+        yield checks.Error(
+            f"The database lacks the guard {name}.", hint="Run `manage.py migrate`.", id="runs.E025"
+        )
+
+
+def _doubts_about_commits() -> Iterator[checks.CheckMessage]:
+    from runs.queries.durability import doubts
+
+    for doubt in doubts():
+        yield checks.Error(doubt, hint="See the database's settings.", id="runs.E026")
+
+
 def _longest_step() -> timedelta | None:
     limit = getattr(settings, "Q_CLUSTER", {}).get("timeout")
     return timedelta(seconds=limit) if limit else None
