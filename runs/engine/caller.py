@@ -2,7 +2,7 @@
 
 import logging
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
@@ -156,7 +156,9 @@ class Caller:
             case "send":
                 return self._send_again(effect, record, allowed_by="it never left")
             case "resend":
-                return self._send_again(effect, record, allowed_by="the receiver's contract")
+                return self._send_again(
+                    effect, record, allowed_by="the receiver's contract", in_doubt=True
+                )
             case "probe":
                 return self._looked_up(effect, record)
             case _:
@@ -252,12 +254,15 @@ class Caller:
 
     # Sending
 
-    def _send_again(self, effect: Effect, record: CallRecord, *, allowed_by: str) -> CallRecord:
+    def _send_again(
+        self, effect: Effect, record: CallRecord, *, allowed_by: str, in_doubt: bool = False
+    ) -> CallRecord:
         self.session.hold_lease()
         again = effects.send_again(self.session.fence, record, allowed_by=allowed_by)
-        return self._send(effect, self._remember(again))
+        return self._send(effect, self._remember(again), in_doubt=in_doubt)
 
-    def _send(self, effect: Effect, record: CallRecord) -> CallRecord:
+    def _send(self, effect: Effect, record: CallRecord, *, in_doubt: bool = False) -> CallRecord:
+        """`in_doubt` when an earlier sending may have happened, whatever becomes of this one."""
         faults.reach("intent_committed")
         fence, leaving = self.session.fence, False
         try:
@@ -268,13 +273,14 @@ class Caller:
                 answer = effect.send(sent, key=record.key, timeout=effect.timeout.total_seconds())
         except Refused as refusal:
             reason = secrets.safe(refusal.reason)
-            self._remember(effects.refuse(fence, record, reason=reason, answer=refusal.answer))
+            said = None if refusal.answer is None else _as_answer(refusal.answer)
+            self._remember(effects.refuse(fence, record, reason=reason, answer=said))
             raise
         except (NotSent, RetryLater) as unsent:
-            self._remember(effects.keep_unsent(fence, record, reason=secrets.describe(unsent)))
+            self._did_not_leave(record, secrets.describe(unsent), in_doubt=in_doubt)
             raise
         except TimeIsUp:
-            self._cut_off(record, leaving=leaving)
+            self._cut_off(record, leaving=leaving, in_doubt=in_doubt)
             raise
         # The rim of a call: whatever else comes out, nobody knows whether it happened (R7).
         except (Exception, SystemExit) as error:  # noqa: BLE001
@@ -282,13 +288,16 @@ class Caller:
         faults.reach("sent")
         return self._book(effect, record, answer)
 
-    def _cut_off(self, record: CallRecord, *, leaving: bool) -> None:
+    def _cut_off(self, record: CallRecord, *, leaving: bool, in_doubt: bool) -> None:
         """The step's time was over: before the call could leave, or while it was under way."""
-        what = "the step's timeout was over"
-        if leaving:
-            self._remember(effects.doubt(self.session.fence, record, error=what))
+        self._did_not_leave(record, "the step's timeout was over", in_doubt=leaving or in_doubt)
+
+    def _did_not_leave(self, record: CallRecord, reason: str, *, in_doubt: bool) -> None:
+        """This sending left nothing; with an earlier one in doubt the call itself stays so (I6)."""
+        if in_doubt:
+            self._remember(effects.doubt(self.session.fence, record, error=reason))
         else:
-            self._remember(effects.keep_unsent(self.session.fence, record, reason=what))
+            self._remember(effects.keep_unsent(self.session.fence, record, reason=reason))
 
     def _book(self, effect: Effect, record: CallRecord, answer: Any) -> CallRecord:
         try:
@@ -303,7 +312,7 @@ class Caller:
     ) -> CallRecord:
         faults.reach("before_result")
         kept = _as_answer(answer)
-        receiver_id = str(effect.id_of(kept)) if effect.id_of else ""
+        receiver_id = _receiver_id(effect, answer)
         confirmed = self._remember(
             effects.confirm(
                 self.session.fence, record, answer=kept, receiver_id=receiver_id, source=source
@@ -337,7 +346,24 @@ def _with_secrets(record: CallRecord) -> Any:
 
 
 def _as_answer(answer: Any) -> dict[str, Any]:
-    return answer if isinstance(answer, dict) else {"value": answer}
+    """The receiver's answer as it is kept: without secrets, and never lost for its form (R7, R11)."""
+    kept = answer if isinstance(answer, dict) else {"value": answer}
+    try:
+        canonical.dumps(kept)
+    except canonical.NotCanonical:
+        return {"unstorable": secrets.safe(repr(answer))[:4000]}
+    return cast("dict[str, Any]", secrets.without(kept))
+
+
+def _receiver_id(effect: Effect, answer: Any) -> str:
+    if effect.id_of is None or not isinstance(answer, dict):
+        return ""
+    # What has been done is known, whatever the author's `id_of` makes of the answer.
+    try:
+        return secrets.safe(str(effect.id_of(answer)))
+    except Exception:
+        log.exception("call.no_receiver_id", extra={"effect": effect.name})
+        return ""
 
 
 def refuse_unknown(attempt: Attempt) -> None:

@@ -4,7 +4,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
 from django.db import Error, close_old_connections, connection
@@ -88,13 +88,11 @@ class Clockwork:
         return mono >= self._held_until
 
     def _close_what_is_due(self) -> None:
-        for wait_id in due.waits_due(at_most=AT_ONCE):
-            waits.expire(wait_id)
+        _each(due.waits_due(at_most=AT_ONCE), waits.expire)
 
     def _slow_duties(self, *, steady: bool) -> None:
         self._last_slow = time.monotonic()
-        for wait_id in due.waits_with_a_kept_event(at_most=AT_ONCE):
-            waits.match_event(wait_id)
+        _each(due.waits_with_a_kept_event(at_most=AT_ONCE), waits.match_event)
         self._ring_again()
         if steady:
             self._end_overdue()
@@ -112,3 +110,14 @@ class Clockwork:
             if late.identity.on_the_machine_of(self.here):
                 log.error("step.overdue", extra={"run": str(late.run_id), "step": late.step})
                 end_process(late.identity)
+
+
+def _each(ids: Iterable[int], act: Callable[[int], object]) -> None:
+    """One row that cannot be served does not keep the others waiting."""
+    for number in ids:
+        try:
+            act(number)
+        except Error:
+            raise
+        except Exception:
+            log.exception("clockwork.duty_failed", extra={"duty": act.__name__, "row": number})

@@ -29,12 +29,12 @@ class LeaseKeeper(threading.Thread):
         super().__init__(name="lease-keeper", daemon=True)
         self.worker_id, self.on_lost = worker_id, on_lost
         self._stopped = threading.Event()
-        self._trusted_until = time.monotonic() + conf().lease.total_seconds() * TRUSTED_SHARE
+        self._trusted_until = _now() + conf().lease.total_seconds() * TRUSTED_SHARE
         self.lost = self._draining = False
 
     def trusts_its_lease(self) -> bool:
         """Whether this worker may still let a call leave (R1)."""
-        return not self.lost and time.monotonic() < self._trusted_until
+        return not self.lost and _now() < self._trusted_until
 
     def wait_until_trusted(self) -> bool:
         """Wait for the next renewal to be answered; False when the lease is lost."""
@@ -68,7 +68,7 @@ class LeaseKeeper(threading.Thread):
             self._draining = True
 
     def _renew_once(self) -> float:
-        asked_at = time.monotonic()
+        asked_at = _now()
         try:
             _wait_briefly_for_locks()
             kept = workers.renew(self.worker_id, memory_kb=_memory_kb())
@@ -96,3 +96,8 @@ def _wait_briefly_for_locks() -> None:
 
 def _memory_kb() -> int:
     return int(psutil.Process().memory_info().rss) // 1024
+
+
+def _now() -> float:
+    """A clock that goes on while the machine is suspended: a lease does not wait for it."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -15,6 +15,9 @@ from runs.rules.asks import Ask
 from runs.rules.states import WaitKind, WaitState
 from runs.rules.written import WaitDraft
 
+# As long as the column that keeps it; what is longer ends in a digest of the whole.
+LONGEST_NAME = 300
+
 
 class InsideTransaction(RuntimeError):
     """Nothing may leave, be judged or be asked inside a transaction (R10)."""
@@ -86,7 +89,9 @@ def claim_name(attempt: Attempt, kind: str, name: str) -> str:
             "give each its own name."
         )
     attempt.waits_named.add(full)
-    return full
+    if len(full) <= LONGEST_NAME:
+        return full
+    return f"{full[: LONGEST_NAME - 18]}… {canonical.digest(full)[:16]}"
 
 
 def seconds(duration: timedelta | None) -> float | None:

@@ -3,11 +3,12 @@
 import os
 import traceback
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
 from runs.definition.effects import NotSent
-from runs.rules.redaction import redact
+from runs.rules.redaction import redact, replace_known
 
 PREFIX = "MILEPOST_SECRET_"
 _resolved: dict[str, str] = {}
@@ -41,6 +42,17 @@ def safe(text: str) -> str:
     """
     plain = text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
     return redact(plain, secrets=_resolved)
+
+
+def without(value: Any) -> Any:
+    """A JSON value with every secret this process has resolved taken out of its texts."""
+    if isinstance(value, str):
+        return replace_known(value, secrets=_resolved)
+    if isinstance(value, dict):
+        return {key: without(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without(item) for item in value]
+    return value
 
 
 def describe(error: BaseException) -> str:

@@ -55,7 +55,11 @@ def _take_from(worker: SeenWorker, *, life: identity.Life, because: str) -> None
     if worker.state is not WorkerState.ENDED:
         if life in ("alive", "stopped"):
             takeover.raise_fences(worker.id, because=because)
-        if life == "dead" or (life != "elsewhere" and end_process(worker.identity)):
+        if life != "elsewhere":
+            if life != "dead" and not end_process(worker.identity):
+                # It may still do what its body does; the next pass looks again.
+                log.error("worker.will_not_die", extra={"worker": str(worker.id)})
+                return
             _end_group(worker.identity)
             workers.prove_dead(worker.id)
     taken = takeover.take_over(worker.id, because=because, crashed=not worker.draining)

@@ -23,6 +23,8 @@ LOOK_EVERY = 0.1
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 10.0
 STOP_WITHIN = 5.0
+# Who has worked for this long is well again: its next death is its first.
+WELL_AFTER = 60.0
 
 FORK = multiprocessing.get_context("fork")
 
@@ -75,6 +77,8 @@ class Watch:
                 self._start(duty)
             return
         if duty.process.is_alive():
+            if now - duty.start_at > WELL_AFTER:
+                duty.failures = 0
             if 0 < duty.deadline.value < now:
                 log.error("watch.duty_hangs", extra={"duty": duty.name})
                 duty.process.kill()

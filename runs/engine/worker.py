@@ -73,7 +73,19 @@ class Worker:
                 execute(claimed, keeper=self.keeper, stop_at_boundary=boundary)
             except AWAY as error:
                 self._give_back(claimed.fence, error)
+            except Exception:
+                log.exception("engine.failed", extra={"run": str(claimed.fence.run_id)})
+                self._let_go()
+                raise
         return False
+
+    def _let_go(self) -> None:
+        """The engine itself failed: no run may stay in the hands of a worker that lives on (I11)."""
+        try:
+            takeover.take_over(self.id, because="the engine failed", crashed=True)
+        except Exception:
+            log.exception("worker.ends", extra={"worker": str(self.id)})
+            self.keeper.on_lost()
 
     def _claim(self, stop: Callable[[], bool]) -> Claimed | None:
         try:

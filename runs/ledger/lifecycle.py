@@ -143,14 +143,10 @@ def _started_before(
     if run.input_digest != canonical.digest(text):
         raise StartKeyTaken(
             f"Start key {start_key!r} already started run {run.pk} with another input "
-            f"(its input was {_short(run.input)}, this one is {_short(text)}). "
+            f"(its digest is {run.input_digest[:12]}…, this one's {canonical.digest(text)[:12]}…). "
             "Use another key for another input."
         )
     return Started(id=run.pk, reference=run.reference, state=run.state, created=False)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 200 else f"{text[:200]}… ({len(text)} characters)"
 
 
 def hand_back(fence: Fence, *, because: str, entered: bool) -> None:

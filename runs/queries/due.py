@@ -63,9 +63,11 @@ def _ends_at(run: Run, grace: timedelta) -> datetime:
     timeout = plan_by_hash(run.plan_id).step(run.step).timeout
     if timeout is None:
         return datetime.max.replace(tzinfo=UTC)
-    step = Step.objects.get(run=run, key=run.step, superseded=False)
-    claim = run.assignments.get(state=AssignmentState.CLAIMED.value)
-    began = max(at for at in (step.started_at, claim.claimed_at) if at is not None)
+    step = Step.objects.filter(run=run, key=run.step, superseded=False).first()
+    claim = run.assignments.filter(state=AssignmentState.CLAIMED.value).first()
+    if step is None or claim is None or step.started_at is None or claim.claimed_at is None:
+        return datetime.max.replace(tzinfo=UTC)  # It has moved on while we looked.
+    began = max(step.started_at, claim.claimed_at)
     return began + timedelta(seconds=timeout) + grace
 
 

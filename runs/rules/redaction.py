@@ -14,7 +14,12 @@ SHORTEST = 8
 
 def redact(text: str, *, secrets: Mapping[str, str]) -> str:
     """Replace known secret values of 8 characters or more, and what looks like a secret."""
+    return SHAPES.sub("[redacted]", replace_known(text, secrets=secrets))
+
+
+def replace_known(text: str, *, secrets: Mapping[str, str]) -> str:
+    """Replace known secret values only; a shorter one would blank out ordinary text."""
     for name, value in secrets.items():
         if len(value) >= SHORTEST:
             text = text.replace(value, f"[secret {name}]")
-    return SHAPES.sub("[redacted]", text)
+    return text
