@@ -216,9 +216,8 @@ class Caller:
         return self._send_again(effect, record, allowed_by="the probe found nothing")
 
     def _sender_is_gone(self, record: CallRecord) -> bool:
-        if record.fence == self.session.fence.number:
-            return True
-        return resume.sender_is_gone(self.session.fence.run_id, fence=record.fence)
+        fence = self.session.fence
+        return resume.senders_are_gone(fence.run_id, key=record.key, besides=fence.number)
 
     def _reconciled(
         self, effect: Effect, record: CallRecord, *, why: str, evidence: Any

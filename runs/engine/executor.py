@@ -105,10 +105,12 @@ def _attempt(session: Session) -> Went:
     limit = StepLimit(attempt.planned.timeout)
     context = RunContext(session, attempt, limit)
     in_one = one_transaction(attempt) if attempt.declared.transactional else nullcontext()
+    ending = False
     try:
         context.planner.require_approval()
         with in_one:
             _enter(attempt, session, context, limit)
+            ending = True
             advanced = _finish(session, attempt, context)
     except Refused as refusal:
         park_refused(session, attempt, refusal)
@@ -119,6 +121,11 @@ def _attempt(session: Session) -> Went:
     except TimeIsUp as late:
         _drop_cut_statement()
         return _failed(session, attempt, late)
+    except AWAY as error:
+        if ending:
+            # The commit may have been made and its answer lost: whoever claims next will see.
+            raise
+        return _failed(session, attempt, error)
     # The rim of the loop: an author's error, sys.exit() among them, becomes a recorded outcome of
     # the attempt. A database that is away is nobody's error, unless it answers when that is booked.
     except (Exception, SystemExit) as error:  # noqa: BLE001

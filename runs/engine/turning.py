@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from django.db import connection, transaction
 
@@ -18,6 +19,7 @@ from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.claims import Advance, Advanced, NextStep, StepBegun
 from runs.rules.planned import keys_digest
+from runs.rules.written import Written
 
 # SQLite has one writer: whoever holds it longer makes a lease renewal fail (R29).
 LONGEST_ON_SQLITE = 2.0
@@ -37,13 +39,17 @@ def one_transaction(attempt: Attempt) -> Iterator[None]:
     began = time.monotonic()
     with transaction.atomic():
         yield
-        took = time.monotonic() - began
-        if connection.vendor == "sqlite" and took > LONGEST_ON_SQLITE:
-            raise TransactionTooLong(
-                f"Step {attempt.begun.key} held a transaction for {took:.1f} s; on SQLite "
-                f"{LONGEST_ON_SQLITE:.0f} s is the limit, because it has one writer. Do the slow "
-                "part before the transaction, or take smaller pages."
-            )
+        _require_short(attempt, began)
+
+
+def _require_short(attempt: Attempt, began: float) -> None:
+    took = time.monotonic() - began
+    if connection.vendor == "sqlite" and took > LONGEST_ON_SQLITE:
+        raise TransactionTooLong(
+            f"Step {attempt.begun.key} held a transaction for {took:.1f} s; on SQLite "
+            f"{LONGEST_ON_SQLITE:.0f} s is the limit, because it has one writer. Do the slow "
+            "part before the transaction, or take smaller pages."
+        )
 
 
 @contextmanager
@@ -60,15 +66,49 @@ def turn_page(
             f"{cursor.ordinal}."
         )
     with limit.engine_at_work():
-        with one_transaction(attempt):
-            with limit.authors_code():
-                yield
-            advanced = _commit_page(session, attempt, cursor)
+        began, before = time.monotonic(), None
+        try:
+            with transaction.atomic():
+                with limit.authors_code():
+                    yield
+                _require_short(attempt, began)
+                before = _standing(session, attempt)
+                advanced = _commit_page(session, attempt, cursor)
+        except BaseException:
+            if before is not None:
+                # Rolled back: a body that goes on all the same must not pass over this page.
+                _go_back(session, attempt, before)
+            raise
         faults.reach("committed")
         if advanced.cancel_requested or advanced.pause_requested:
             raise StopRequested
         if because := session.stop_at_boundary():
             raise HandBack(because, entered=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standing:
+    """Where an attempt stands before a page is committed."""
+
+    cursor: Cursor
+    keys_count: int
+    keys_digest: str
+    written: Written
+
+
+def _standing(session: Session, attempt: Attempt) -> _Standing:
+    return _Standing(
+        cursor=Cursor(ordinal=attempt.cursor_ordinal, token=attempt.cursor_token),
+        keys_count=session.keys_count,
+        keys_digest=session.keys_digest,
+        written=session.written.copy(),
+    )
+
+
+def _go_back(session: Session, attempt: Attempt, before: _Standing) -> None:
+    attempt.cursor_ordinal, attempt.cursor_token = before.cursor.ordinal, before.cursor.token
+    session.keys_count, session.keys_digest = before.keys_count, before.keys_digest
+    session.written = before.written
 
 
 def _commit_page(session: Session, attempt: Attempt, cursor: Cursor) -> Advanced:

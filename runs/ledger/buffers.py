@@ -65,6 +65,8 @@ def store_judgements(fence: Fence, place: StepPlace, written: Written, *, now: d
             for made in written.judgements
         ],
         batch_size=BATCH,
+        # A commit whose answer was lost may have stored them already.
+        ignore_conflicts=True,
     )
 
 

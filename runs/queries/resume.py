@@ -107,6 +107,15 @@ def sender_is_gone(run_id: UUID, *, fence: int) -> bool:
     return worker is not None and (worker.state == WorkerState.ENDED.value or worker.proven_dead)
 
 
+def senders_are_gone(run_id: UUID, *, key: str, besides: int) -> bool:
+    """Whether nobody who has ever sent this key can still send it, the present fence aside (R1)."""
+    sent = AuditEvent.objects.filter(
+        run_id=run_id, kind__in=("call.intended", "call.sent_again"), body__contains=key
+    )
+    fences = set(sent.values_list("fence", flat=True)) - {besides}
+    return all(sender_is_gone(run_id, fence=fence) for fence in fences)
+
+
 def late_answers(tenant_id: int, *, key: str) -> list[Any]:
     """What came back for this key to workers that had been replaced by then."""
     rows = AuditEvent.objects.filter(

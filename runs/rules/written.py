@@ -1,6 +1,6 @@
 """What a step's body has made and that its next commit stores: nothing of it is lost or early."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 
 
@@ -61,6 +61,10 @@ class Written:
             or self.accepted_keys
             or self.reused_keys
         )
+
+    def copy(self) -> "Written":
+        """The same content in lists of its own."""
+        return Written(**{each.name: list(getattr(self, each.name)) for each in fields(self)})
 
     def clear(self) -> None:
         self.clear_what_stays()
