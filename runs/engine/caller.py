@@ -2,11 +2,12 @@
 
 import logging
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
 from runs.engine import faults, parking, secrets
+from runs.engine.envelope import as_kept, as_shown, receiver_id_of, with_secrets
 from runs.engine.limits import StepLimit, TimeIsUp
 from runs.engine.session import Attempt, Session
 from runs.ledger import effects
@@ -186,7 +187,7 @@ class Caller:
     def _conflicting(self, record: CallRecord, request: str) -> CallRecord:
         ask = asks.conflict(
             step=self.attempt.begun.key,
-            call=_as_shown(record),
+            call=as_shown(record),
             new_request=canonical.loads(request),
         )
         name = f"conflict {record.key[:40]} {canonical.digest(request)[:16]}"
@@ -225,7 +226,7 @@ class Caller:
         name = f"reconcile {record.key} {record.sends}"
         ask = asks.reconcile(
             step=self.attempt.begun.key,
-            call=_as_shown(record),
+            call=as_shown(record),
             why=why,
             evidence={**(evidence or {}), **self._evidence(record)},
             irreversible=effect.irreversible,
@@ -265,14 +266,14 @@ class Caller:
         faults.reach("intent_committed")
         fence, leaving = self.session.fence, False
         try:
-            sent = _with_secrets(record)
+            sent = with_secrets(record)
             self.session.hold_lease()
             with self.limit.authors_code():
                 leaving = True
                 answer = effect.send(sent, key=record.key, timeout=effect.timeout.total_seconds())
         except Refused as refusal:
             reason = secrets.safe(refusal.reason)
-            said = None if refusal.answer is None else _as_answer(refusal.answer)
+            said = None if refusal.answer is None else as_kept(refusal.answer)
             self._remember(effects.refuse(fence, record, reason=reason, answer=said))
             raise
         except (NotSent, RetryLater) as unsent:
@@ -303,15 +304,15 @@ class Caller:
             return self._confirm(effect, record, answer, source="receiver")
         except FenceLost:
             # Whoever has replaced this worker decides without it; what is known is evidence (R25).
-            effects.keep_late_answer(self.session.fence, record, answer=_as_answer(answer))
+            effects.keep_late_answer(self.session.fence, record, answer=as_kept(answer))
             raise
 
     def _confirm(
         self, effect: Effect, record: CallRecord, answer: Any, *, source: str
     ) -> CallRecord:
         faults.reach("before_result")
-        kept = _as_answer(answer)
-        receiver_id = _receiver_id(effect, answer)
+        kept = as_kept(answer)
+        receiver_id = receiver_id_of(effect, answer)
         confirmed = self._remember(
             effects.confirm(
                 self.session.fence, record, answer=kept, receiver_id=receiver_id, source=source
@@ -338,33 +339,6 @@ class Caller:
         return answer
 
 
-def _with_secrets(record: CallRecord) -> Any:
-    """What really leaves: secrets are put in at the last moment and stored nowhere (R11)."""
-    request = canonical.loads(record.request)
-    return canonical.with_secrets(request, secrets.values_of(canonical.secrets_in(request)))
-
-
-def _as_answer(answer: Any) -> dict[str, Any]:
-    """The receiver's answer as it is kept: without secrets, and never lost for its form (R7, R11)."""
-    kept = answer if isinstance(answer, dict) else {"value": answer}
-    try:
-        canonical.dumps(kept)
-    except canonical.NotCanonical:
-        return {"unstorable": secrets.safe(repr(answer))[:4000]}
-    return cast("dict[str, Any]", secrets.without(kept))
-
-
-def _receiver_id(effect: Effect, answer: Any) -> str:
-    if effect.id_of is None or not isinstance(answer, dict):
-        return ""
-    # What has been done is known, whatever the author's `id_of` makes of the answer.
-    try:
-        return secrets.safe(str(effect.id_of(answer)))
-    except Exception:
-        log.exception("call.no_receiver_id", extra={"effect": effect.name})
-        return ""
-
-
 def refuse_unknown(attempt: Attempt) -> None:
     """An author's `except` may hide that nobody knows of a call; no step ends before it is known (I6)."""
     for record in (attempt.calls or {}).values():
@@ -380,24 +354,10 @@ def park_refused(session: Session, attempt: Attempt, refusal: Refused) -> bool:
     """After a definite refusal the run asks; False when no call of this attempt was refused."""
     for record in (attempt.calls or {}).values():
         if record.state is CallState.REFUSED and record.key in attempt.named_keys:
-            ask = asks.refused(
-                step=attempt.begun.key, call=_as_shown(record), reason=refusal.reason
-            )
+            ask = asks.refused(step=attempt.begun.key, call=as_shown(record), reason=refusal.reason)
             parking.answered_or_park(session, attempt, name=_refused_name(record), ask=ask)
     return False
 
 
 def _refused_name(record: CallRecord) -> str:
     return f"refused {record.key} {record.sends}"
-
-
-def _as_shown(record: CallRecord) -> dict[str, Any]:
-    return {
-        "effect": record.effect,
-        "resource": record.resource,
-        "request": canonical.loads(record.request),
-        "request_digest": record.request_digest,
-        "key": record.key,
-        "state": record.state.value,
-        "sends": record.sends,
-    }
