@@ -19,7 +19,7 @@ from tests.support.programs import Site
 from tests.support.redis_server import RedisServer, redis
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Page
 
 # Playwright keeps an event loop in this thread, which Django would take for an async caller.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -89,6 +89,19 @@ def page(browser: "Browser") -> Iterator["Page"]:
     context.set_default_timeout(10_000)
     yield context.new_page()
     context.close()
+
+
+@pytest.fixture
+def complaints(page: "Page") -> list[str]:
+    """What the browser complained about, such as something that the policy blocked."""
+    said: list[str] = []
+
+    def listen(message: "ConsoleMessage") -> None:
+        if message.type in {"error", "warning"}:
+            said.append(message.text)
+
+    page.on("console", listen)
+    return said
 
 
 @contextmanager

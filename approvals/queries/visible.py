@@ -58,6 +58,4 @@ def groups_of(decision: Decision) -> frozenset[str]:
 
 def case_of(decision: Decision) -> Case:
     """What the door needs to know."""
-    return Case(
-        tenant_id=decision.tenant_id, groups=groups_of(decision), asked=asked_of(decision.ask)
-    )
+    return Case(groups=groups_of(decision), asked=asked_of(decision.ask))

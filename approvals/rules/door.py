@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from approvals.rules.asked import Asked, Option
-from runs.rules.policy import Actor, Verb, in_any_group, may, may_see_tenant
+from runs.rules.policy import Actor, Verb, in_any_group, may
 
 Missing = Literal["permission", "group", "payloads"]
 
@@ -21,7 +21,6 @@ class Refusal:
 class Case:
     """What the door needs to know of a decision."""
 
-    tenant_id: int
     groups: frozenset[str]
     asked: Asked
 
@@ -32,11 +31,6 @@ class NotYours(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.sentence)
         self.refusal = refusal
-
-
-def may_look(actor: Actor, case: Case) -> bool:
-    """Whoever belongs to the tenant may read; for all others the decision does not exist."""
-    return may_see_tenant(actor, case.tenant_id)
 
 
 def refusal(actor: Actor, case: Case, option: Option | None = None) -> Refusal | None:

@@ -75,7 +75,6 @@ class Session:
     keeper: Keeper
     facts: dict[str, Any]
     begun: StepBegun
-    checkpoint: int
     keys_count: int
     keys_digest: str
     stop_at_boundary: Callable[[], str]
@@ -112,7 +111,6 @@ def open_session(
         keeper=keeper,
         facts=facts,
         begun=claimed.step,
-        checkpoint=claimed.checkpoint,
         keys_count=count,
         keys_digest=digest,
         stop_at_boundary=stop_at_boundary,

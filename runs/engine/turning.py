@@ -39,17 +39,13 @@ def one_transaction(attempt: Attempt) -> Iterator[None]:
     began = time.monotonic()
     with transaction.atomic():
         yield
-        _require_short(attempt, began)
-
-
-def _require_short(attempt: Attempt, began: float) -> None:
-    took = time.monotonic() - began
-    if connection.vendor == "sqlite" and took > LONGEST_ON_SQLITE:
-        raise TransactionTooLong(
-            f"Step {attempt.begun.key} held a transaction for {took:.1f} s; on SQLite "
-            f"{LONGEST_ON_SQLITE:.0f} s is the limit, because it has one writer. Do the slow "
-            "part before the transaction, or take smaller pages."
-        )
+        took = time.monotonic() - began
+        if connection.vendor == "sqlite" and took > LONGEST_ON_SQLITE:
+            raise TransactionTooLong(
+                f"Step {attempt.begun.key} held a transaction for {took:.1f} s; on SQLite "
+                f"{LONGEST_ON_SQLITE:.0f} s is the limit, because it has one writer. Do the slow "
+                "part before the transaction, or take smaller pages."
+            )
 
 
 @contextmanager
@@ -66,12 +62,11 @@ def turn_page(
             f"{cursor.ordinal}."
         )
     with limit.engine_at_work():
-        began, before = time.monotonic(), None
+        before = None
         try:
-            with transaction.atomic():
+            with one_transaction(attempt):
                 with limit.authors_code():
                     yield
-                _require_short(attempt, began)
                 before = _standing(session, attempt)
                 advanced = _commit_page(session, attempt, cursor)
         except BaseException:
@@ -127,9 +122,15 @@ def finish_step(session: Session, attempt: Attempt) -> Advanced:
         NextStep(key=coming.key, scope=coming.scope, ordinal=coming.ordinal) if coming else None
     )
     facts = canonical.dumps(attempt.facts)
-    drafts = _finish_events(session, attempt, next_step, facts)
+    digest = canonical.digest(facts)
     advanced = _commit(
-        session, attempt, finished=True, next_step=next_step, drafts=drafts, facts=facts
+        session,
+        attempt,
+        finished=True,
+        next_step=next_step,
+        drafts=_finish_events(session, attempt, next_step, digest),
+        facts=facts,
+        facts_digest=digest,
     )
     session.facts.update(attempt.facts)
     if next_step is not None:
@@ -146,12 +147,12 @@ def finish_step(session: Session, attempt: Attempt) -> Advanced:
 
 
 def _finish_events(
-    session: Session, attempt: Attempt, next_step: NextStep | None, facts: str
+    session: Session, attempt: Attempt, next_step: NextStep | None, facts_digest: str
 ) -> list[Draft]:
     begun = attempt.begun
     body = {
         "attempt": begun.attempt,
-        "facts": canonical.digest(facts),
+        "facts": facts_digest,
         "keys": len(session.written.accepted_keys),
     }
     drafts = [Draft(kind="step.succeeded", step=begun.key, body=canonical.dumps(body))]
@@ -162,7 +163,7 @@ def _finish_events(
         session.claimed,
         step=begun.key,
         generation=begun.generation,
-        facts_digest=canonical.digest(facts),
+        facts_digest=facts_digest,
         may_have_calls=any(step.effects for step in session.plan.steps),
         may_have_waits=not session.is_fresh,
     )
@@ -179,6 +180,7 @@ def _commit(
     next_step: NextStep | None,
     drafts: list[Draft],
     facts: str = "{}",
+    facts_digest: str = "",
 ) -> Advanced:
     written = session.written
     keys = written.accepted_keys
@@ -190,7 +192,7 @@ def _commit(
         generation=attempt.begun.generation,
         finished=finished,
         facts=facts,
-        facts_digest=canonical.digest(facts) if finished else "",
+        facts_digest=facts_digest,
         cursor_ordinal=attempt.cursor_ordinal,
         cursor_token=attempt.cursor_token,
         keys_count=session.keys_count,
@@ -203,9 +205,7 @@ def _commit(
         events=drafts,
     )
     faults.reach("before_commit")
-    advanced = checkpoints.advance(session.fence, change, place=attempt.place, written=written)
-    session.checkpoint = advanced.checkpoint
-    return advanced
+    return checkpoints.advance(session.fence, change, place=attempt.place, written=written)
 
 
 def orphans(session: Session, attempt: Attempt) -> list[str]:

@@ -8,11 +8,12 @@ from django.db import transaction
 from runs.conf import CRASH_BUDGET
 from runs.definition import gates
 from runs.ledger import assignments, lifecycle, transitions, waits
-from runs.models import Assignment, Call, Checkpoint, Run, Step, Wait
+from runs.models import Assignment, Call, Checkpoint, Run, Step
 from runs.queries.clock import db_now
 from runs.rules import asks, canonical
 from runs.rules.chain import Draft
 from runs.rules.states import AssignmentState, CallState, RunState, StepState, WaitKind
+from runs.rules.written import StepPlace, WaitDraft
 
 ACTOR = "watch"
 
@@ -101,16 +102,13 @@ def _came_further(run: Run, step: Step) -> bool:
 
 def _ask_about_crashes(run: Run, step: Step, taken: Draft, *, because: str, now: datetime) -> None:
     asked = asks.crash_budget_used(step=step.key, crashes=step.crashes, because=because)
-    opened = Wait.objects.create(
-        run=run,
-        step=step.key,
-        generation=step.generation,
-        name=f"crashes {run.fence}",
-        kind=WaitKind.DECISION.value,
-        fence=run.fence,
-        subject=canonical.dumps(asked),
-        opened_at=now,
+    place = StepPlace(
+        key=step.key, scope=step.scope, generation=step.generation, attempt=step.attempt
     )
+    draft = WaitDraft(
+        name=f"crashes {run.fence}", kind=WaitKind.DECISION, asks=canonical.dumps(asked)
+    )
+    opened = waits.open_wait(run, place, draft, now=now)
     gates.gate_for(opened.kind).open(waits.opened_wait(run, opened))
     Step.objects.filter(pk=step.pk).update(state=StepState.WAITING.value, fence=run.fence)
     transitions.move(

@@ -88,7 +88,7 @@ def _park(
     *,
     now: datetime,
 ) -> Parked:
-    opened = _open(run, place, wait, now=now)
+    opened = open_wait(run, place, wait, now=now)
     event = events.kept_for(run, opened)
     if event is not None:
         _use_event(run, opened, event, now=now, fence=fence.number)
@@ -97,10 +97,9 @@ def _park(
     return Parked(wait_id=opened.pk, answer=None)
 
 
-def _open(run: Run, place: StepPlace, wait: WaitDraft, *, now: datetime) -> Wait:
-    due_at = wait.due_at
-    if wait.after_seconds is not None:
-        due_at = now + timedelta(seconds=wait.after_seconds)
+def open_wait(run: Run, place: StepPlace, wait: WaitDraft, *, now: datetime) -> Wait:
+    """The row of a wait on a locked run; the caller parks the run."""
+    after = wait.after_seconds
     return Wait.objects.create(
         run=run,
         step=place.key,
@@ -108,7 +107,7 @@ def _open(run: Run, place: StepPlace, wait: WaitDraft, *, now: datetime) -> Wait
         name=wait.name,
         kind=wait.kind,
         fence=run.fence,
-        due_at=due_at,
+        due_at=None if after is None else now + timedelta(seconds=after),
         on_due=wait.on_due,
         event_name=wait.event_name,
         correlation_id=wait.correlation_id,

@@ -201,7 +201,6 @@ class Migration(migrations.Migration):
                 ("pid", models.PositiveIntegerField()),
                 ("pid_started", models.FloatField()),
                 ("cluster_pid", models.PositiveIntegerField(default=0)),
-                ("backend_pid", models.PositiveIntegerField(null=True)),
                 ("release", models.CharField(blank=True, default="", max_length=100)),
                 ("draining", models.BooleanField(default=False)),
                 ("proven_dead", models.BooleanField(default=False)),

@@ -16,7 +16,6 @@ class Worker(models.Model):
     pid = models.PositiveIntegerField()
     pid_started = models.FloatField()
     cluster_pid = models.PositiveIntegerField(default=0)
-    backend_pid = models.PositiveIntegerField(null=True)
     release = models.CharField(max_length=100, default="", blank=True)
     draining = models.BooleanField(default=False)
     proven_dead = models.BooleanField(default=False)

@@ -14,7 +14,3 @@ def oldest_unclaimed_age() -> float | None:
         .first()
     )
     return None if placed_at is None else (db_now() - placed_at).total_seconds()
-
-
-def placed_count() -> int:
-    return Assignment.objects.filter(state=AssignmentState.PLACED.value).count()

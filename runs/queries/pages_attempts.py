@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from runs.models import Assignment, AuditEvent, Run
-from runs.queries.pages_why import name_of
+from runs.queries.why import name_of
 
 MOST_EVENTS = 5_000
 ENDS = {

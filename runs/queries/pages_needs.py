@@ -7,8 +7,8 @@ from django.db.models import F, Q, QuerySet
 
 from runs.models import AuditEvent, Run, Step, Wait
 from runs.queries.keyset import count_up_to
-from runs.queries.pages_why import question_of
 from runs.queries.visibility import visible_runs, visible_to
+from runs.queries.why import question_of
 from runs.rules.policy import Actor
 from runs.rules.states import FINAL, OPEN, RunState, WaitKind, WaitState
 

@@ -9,9 +9,9 @@ from uuid import UUID
 from runs.models import Assignment, Run, Step, Wait
 from runs.queries.pages_attempts import attempts_of
 from runs.queries.pages_timeline import Material, Timeline, timeline_of
-from runs.queries.pages_why import Rows, live_workers, name_of, why_from
 from runs.queries.plans import plan_by_hash
 from runs.queries.visibility import visible_runs
+from runs.queries.why import Rows, live_workers, name_of, why_from
 from runs.rules.plan import Plan
 from runs.rules.policy import Actor
 from runs.rules.states import FINAL, AssignmentState, RunState, WaitState

@@ -10,9 +10,9 @@ from django.db.models import Q, QuerySet
 
 from runs.models import Assignment, Call, Run, Step, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
-from runs.queries.pages_why import Rows, live_workers, why_from
 from runs.queries.plans import plan_by_hash
 from runs.queries.visibility import visible_runs
+from runs.queries.why import Rows, live_workers, why_from
 from runs.rules.policy import Actor
 from runs.rules.states import OPEN, AssignmentState, RunState, WaitState
 from runs.rules.why import Why

@@ -9,8 +9,8 @@ from django.db.models import Count
 
 from runs.models import Assignment, Call, Checkpoint, LogLine, Run, Step, Wait
 from runs.queries.pages_attempts import Attempt, attempts_of
-from runs.queries.pages_why import question_of
 from runs.queries.plans import plan_by_hash
+from runs.queries.why import question_of
 from runs.rules.payloads import Payload, payload_of
 from runs.rules.plan import PlanStep
 from runs.rules.states import CallState, StepState, WaitState

@@ -9,7 +9,7 @@ from django.db.models import Model, QuerySet
 
 from runs.models import Artifact, AuditEvent, Call, Checkpoint, Run, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
-from runs.queries.pages_why import question_of
+from runs.queries.why import question_of
 from runs.rules.chain import fault_of
 from runs.rules.words import of
 

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 from django.db.models import Model, QuerySet
 
-from runs.models import AuditEvent, Event, Message, Run
+from runs.models import Run
 from runs.rules.policy import Actor
 
 Row = TypeVar("Row", bound=Model)
@@ -20,15 +20,3 @@ def visible_to(actor: Actor, rows: QuerySet[Row], *, through: str = "tenant_id")
     if actor.tenants is None:
         return rows
     return rows.filter(**{f"{through}__in": sorted(actor.tenants)})
-
-
-def visible_audit(actor: Actor) -> QuerySet[AuditEvent]:
-    return visible_to(actor, AuditEvent.objects.all())
-
-
-def visible_events(actor: Actor) -> QuerySet[Event]:
-    return visible_to(actor, Event.objects.all())
-
-
-def visible_messages(actor: Actor) -> QuerySet[Message]:
-    return visible_to(actor, Message.objects.all())

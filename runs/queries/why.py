@@ -1,6 +1,6 @@
-"""Gather what the sentence about a run is made of."""
+"""The sentence about a run: from its rows, or from those that a page has read already for fifty."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runs.models import Assignment, Run, Step, Wait, Worker
@@ -10,14 +10,53 @@ from runs.rules.states import AssignmentState, RunState, WaitState, WorkerState
 from runs.rules.why import Standing, Why, why
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The rows that say where a run stands; each is absent where there is none."""
+
+    run: Run
+    step: Step | None = None
+    wait: Wait | None = None
+    assignment: Assignment | None = None
+    workers_alive: int = 1
+    ahead: int = 0
+
+
 def why_of(run: Run) -> Why:
     """What this run waits for, since when, what happens next, and when (I11)."""
-    return why(_standing(run))
+    rows = Rows(run=run)
+    match RunState(run.state):
+        case RunState.RUNNING:
+            step = Step.objects.filter(run=run, key=run.step, superseded=False).first()
+            rows = replace(rows, step=step)
+        case RunState.WAITING:
+            rows = replace(rows, **_wait_and_step(run))
+        case RunState.QUEUED:
+            rows = replace(rows, **_placed(run), workers_alive=live_workers())
+        case _:
+            pass
+    return why_from(rows)
 
 
-def _standing(run: Run) -> Standing:
-    plan = plan_by_hash(run.plan_id)
-    ordinal = plan.step(run.step).ordinal
+def _wait_and_step(run: Run) -> dict[str, Any]:
+    wait = Wait.objects.filter(run=run, state=WaitState.OPEN.value).first()
+    if wait is None:
+        return {}
+    steps = Step.objects.filter(run=run, key=wait.step, generation=wait.generation)
+    return {"wait": wait, "step": steps.first()}
+
+
+def _placed(run: Run) -> dict[str, Any]:
+    waiting = Assignment.objects.filter(state=AssignmentState.PLACED.value)
+    placed = waiting.filter(run=run).first()
+    ahead = waiting.filter(placed_at__lt=placed.placed_at)[:100].count() if placed else 0
+    return {"assignment": placed, "ahead": ahead}
+
+
+def why_from(rows: Rows) -> Why:
+    """What the run waits for, since when, and what comes next (I11)."""
+    run, plan = rows.run, plan_by_hash(rows.run.plan_id)
+    ordinal = next((step.ordinal for step in plan.steps if step.key == run.step), 0)
     following = plan.steps[ordinal : ordinal + 1]
     standing = Standing(
         state=RunState(run.state),
@@ -27,36 +66,35 @@ def _standing(run: Run) -> Standing:
         steps_total=run.steps_total,
         later=f"Then step {following[0].key}." if following else "",
         since=run.ended_at or run.updated_at,
+        workers_alive=rows.workers_alive,
     )
-    match standing.state:
+    return why(replace(standing, **_facts(rows)))
+
+
+def _facts(rows: Rows) -> dict[str, Any]:
+    match RunState(rows.run.state):
+        case RunState.QUEUED if rows.assignment is not None:
+            return {"since": rows.assignment.placed_at, "ahead": rows.ahead}
         case RunState.RUNNING:
-            return replace(standing, **_in_hands(run))
-        case RunState.WAITING:
-            return replace(standing, **_parked(run))
-        case RunState.QUEUED:
-            return replace(standing, **_placed(run))
+            return _in_hands(rows)
+        case RunState.WAITING if rows.wait is not None:
+            return _parked(rows.wait, rows.step)
         case _:
-            return standing
+            return {}
 
 
-def _in_hands(run: Run) -> dict[str, Any]:
-    step = Step.objects.filter(run=run, key=run.step, superseded=False).first()
-    worker = run.worker
+def _in_hands(rows: Rows) -> dict[str, Any]:
+    run, step = rows.run, rows.step
     return {
         "since": step.started_at if step else run.updated_at,
         "attempt": step.attempt if step else 0,
-        "worker": f"{worker.host}, process {worker.pid}" if worker else "nobody",
-        "lease_until": worker.lease_until if worker else None,
+        "worker": name_of(run.worker) or "a worker",
         "cancel_requested": run.cancel_requested,
         "pause_requested": run.pause_requested,
     }
 
 
-def _parked(run: Run) -> dict[str, Any]:
-    wait = Wait.objects.filter(run=run, state=WaitState.OPEN.value).first()
-    if wait is None:
-        return {"since": run.updated_at}
-    step = Step.objects.filter(run=run, key=wait.step, generation=wait.generation).first()
+def _parked(wait: Wait, step: Step | None) -> dict[str, Any]:
     return {
         "since": wait.opened_at,
         "attempt": step.attempt if step else 0,
@@ -70,15 +108,16 @@ def _parked(run: Run) -> dict[str, Any]:
     }
 
 
-def _placed(run: Run) -> dict[str, Any]:
-    placed = Assignment.objects.filter(run=run, state=AssignmentState.PLACED.value).first()
-    ahead = 0
-    if placed is not None:
-        ahead = Assignment.objects.filter(
-            state=AssignmentState.PLACED.value, placed_at__lt=placed.placed_at
-        )[:100].count()
-    return {
-        "since": placed.placed_at if placed else run.updated_at,
-        "ahead": ahead,
-        "workers_alive": Worker.objects.filter(state=WorkerState.LIVE.value).count(),
-    }
+def name_of(worker: Worker | None) -> str:
+    return f"{worker.host}/{worker.pid}" if worker else ""
+
+
+def live_workers() -> int:
+    """How many workers there are to take what is queued."""
+    return Worker.objects.filter(state=WorkerState.LIVE.value).count()
+
+
+def question_of(wait: Wait) -> str:
+    """What a person is asked, or the wait's name where nothing was said."""
+    asked = canonical.loads(wait.subject)
+    return str(asked.get("question") or wait.name) if isinstance(asked, dict) else wait.name

@@ -66,13 +66,11 @@ def identity_of(row: Worker | None) -> ProcessIdentity:
     )
 
 
-def idle_workers(*, cluster_pid: int | None = None) -> int:
+def idle_workers() -> int:
     """Live workers whose lease is good and who hold no run."""
     rows = Worker.objects.filter(
         state=WorkerState.LIVE.value, lease_until__gt=db_now(), draining=False
     )
-    if cluster_pid is not None:
-        rows = rows.filter(cluster_pid=cluster_pid)
     busy = Run.objects.filter(state=RunState.RUNNING.value).values("worker_id")
     return rows.exclude(pk__in=busy).count()
 

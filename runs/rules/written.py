@@ -1,7 +1,6 @@
 """What a step's body has made and that its next commit stores: nothing of it is lost or early."""
 
 from dataclasses import dataclass, field, fields
-from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +93,6 @@ class WaitDraft:
 
     name: str
     kind: str
-    due_at: datetime | None = None
     after_seconds: float | None = None
     on_due: str = "stay"
     event_name: str = ""

@@ -81,7 +81,6 @@ def permitted(verb: Verb) -> Callable[[View], View]:
 
 
 operator = permitted(Verb.OPERATE)
-decider = permitted(Verb.DECIDE)
 payload_viewer = permitted(Verb.VIEW_PAYLOADS)
 
 

@@ -13,21 +13,9 @@ from tests.support.programs import Site
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, ConsoleMessage, Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
-
-
-@pytest.fixture
-def complaints(page: "Page") -> list[str]:
-    said: list[str] = []
-
-    def listen(message: "ConsoleMessage") -> None:
-        if message.type in {"error", "warning"}:
-            said.append(message.text)
-
-    page.on("console", listen)
-    return said
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def a_case(*groups: str) -> Case:
     ask = asks.question(
         text="Go on?", options=("yes",), fields=None, evidence={"a": 1}, groups=groups
     )
-    return Case(tenant_id=1, groups=frozenset(groups), asked=asked_of(canonical.dumps(ask)))
+    return Case(groups=frozenset(groups), asked=asked_of(canonical.dumps(ask)))
 
 
 @pytest.mark.parametrize("before", DecisionState)

@@ -11,7 +11,7 @@ from tests.dashboard.builders import a_person, many_runs, start, work
 from tests.support.programs import Program, Site
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 NARROWEST = 320
@@ -37,19 +37,6 @@ def signed_in(context: "BrowserContext", web: Program) -> None:
 def reader(page: "Page", web: Program) -> "Page":
     signed_in(page.context, web)
     return page
-
-
-@pytest.fixture
-def complaints(page: "Page") -> list[str]:
-    """What the browser complained about, such as something that the policy blocked."""
-    said: list[str] = []
-
-    def listen(message: "ConsoleMessage") -> None:
-        if message.type in {"error", "warning"}:
-            said.append(message.text)
-
-    page.on("console", listen)
-    return said
 
 
 def parked_run() -> UUID:

@@ -8,22 +8,9 @@ from config.signin_links import first_user, link_for
 from tests.support.programs import Site
 
 if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
-
-
-@pytest.fixture
-def complaints(page: "Page") -> list[str]:
-    """What the browser complained about, such as something that the policy blocked."""
-    said: list[str] = []
-
-    def listen(message: "ConsoleMessage") -> None:
-        if message.type in {"error", "warning"}:
-            said.append(message.text)
-
-    page.on("console", listen)
-    return said
 
 
 def test_a_link_signs_in_and_a_password_does_so_later(
