@@ -24,8 +24,15 @@ $(STAMP): requirements-dev.txt
 run: setup
 	@exec $(PYTHON) manage.py up $(if $(INBOX),--inbox "$(INBOX)")
 
-# Everything, in order of speed; each can be run alone by its name.
-test: format lint templates check check-deploy migrations types test-sqlite test-postgresql test-browser
+# Everything, in order of speed; each can be run alone by its name. JOBS at the same time: first what only
+# reads the code, then the legs of the suite, which wait more than they compute and label their lines.
+JOBS   ?= 2
+STATIC = types format lint templates check check-deploy migrations
+LEGS   = test-sqlite test-postgresql test-browser
+
+test: setup
+	@$(MAKE) --no-print-directory -j$(JOBS) $(STATIC)
+	@$(MAKE) --no-print-directory -j$(JOBS) LABELLED=1 $(LEGS)
 	@echo "All checks passed."
 
 test-long:
@@ -56,15 +63,16 @@ types: setup
 	@$(BARE) $(VENV)/bin/mypy .
 
 NOT_LONG = $(if $(MILEPOST_LONG),,and not long)
+LABEL    = $(if $(LABELLED),LABEL=$(@:test-%=[%]))
 
 test-sqlite: setup
-	@TEST_DATABASE=sqlite $(PYTEST) -m "not browser $(NOT_LONG)" $(ARGS)
+	@$(LABEL) TEST_DATABASE=sqlite $(PYTEST) -m "not browser $(NOT_LONG)" $(ARGS)
 
 test-postgresql: setup
-	@TEST_DATABASE=postgresql $(PYTEST) -m "not browser and not one_database $(NOT_LONG)" $(ARGS)
+	@$(LABEL) TEST_DATABASE=postgresql $(PYTEST) -m "not browser and not one_database $(NOT_LONG)" $(ARGS)
 
 test-browser: setup
-	@TEST_DATABASE=sqlite $(PYTEST) -m "browser $(NOT_LONG)" $(ARGS)
+	@$(LABEL) TEST_DATABASE=sqlite $(PYTEST) -m "browser $(NOT_LONG)" $(ARGS)
 
 reformat: setup
 	@$(VENV)/bin/ruff check --fix --quiet . ; $(VENV)/bin/ruff format --quiet .

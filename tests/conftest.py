@@ -14,6 +14,7 @@ from django.db import connections
 from runs.ledger.tenants import DEFAULT as DEFAULT_TENANT
 from runs.models import Tenant
 from tests.support.chromium import chromium
+from tests.support.legs import label_lines
 from tests.support.postgresql import PostgresServer, postgresql
 from tests.support.programs import Site
 from tests.support.redis_server import RedisServer, redis
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 # Playwright keeps an event loop in this thread, which Django would take for an async caller.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    label_lines(session.config)
 
 
 @pytest.fixture(scope="session")
