@@ -34,4 +34,4 @@ def label_lines(config: pytest.Config) -> None:
     """Label what the runner says, if the Makefile has given this leg a LABEL."""
     if label := os.environ.get("LABEL"):
         writer = config.get_terminal_writer()
-        writer._file = Labelled(writer._file, label)  # type: ignore[assignment]
+        writer._file = Labelled(writer._file, label)

@@ -194,7 +194,7 @@ class Site:
         while (left := self.processes()) and time.monotonic() < deadline:
             for process in left:
                 _kill(process)
-            psutil.wait_procs(left, timeout=1)
+            time.sleep(0.01)
         for program in self.programs:
             program.process.wait()
 
