@@ -5,6 +5,7 @@ from runs.models.assignment import Assignment
 from runs.models.audit import AuditEvent
 from runs.models.call import Call
 from runs.models.checkpoint import Checkpoint
+from runs.models.drill import Drill
 from runs.models.event import Event
 from runs.models.judgement import Judgement
 from runs.models.log_line import LogLine
@@ -24,6 +25,7 @@ __all__ = [
     "AuditEvent",
     "Call",
     "Checkpoint",
+    "Drill",
     "Event",
     "Judgement",
     "LogLine",

@@ -1,0 +1,43 @@
+"""Keep what a drill has found."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from runs.ledger import audit, tenants
+from runs.models import Drill, Tenant
+from runs.queries.clock import db_now
+from runs.rules import canonical
+from runs.rules.chain import Draft
+from runs.rules.drill_report import DrillReport
+from runs.rules.policy import Actor, Verb, require
+
+
+def keep(actor: Actor, report: DrillReport, *, tenant: str = tenants.DEFAULT) -> UUID:
+    """Store the report of a drill, with one event on its tenant's chain."""
+    require(actor, Verb.OPERATE)
+    with transaction.atomic():
+        owner = Tenant.objects.get(slug=tenant)
+        drill = Drill.objects.create(
+            tenant=owner,
+            workflow=report.workflow,
+            version=report.version,
+            plan_hash=report.plan_hash,
+            state=report.state.value,
+            started_by=actor.name,
+            started_at=datetime.fromisoformat(report.started_at),
+            ended_at=datetime.fromisoformat(report.ended_at),
+            sentence=report.sentence,
+            report=report.to_text(),
+        )
+        body = {
+            "drill": str(drill.pk),
+            "workflow": report.workflow,
+            "plan_hash": report.plan_hash,
+            "state": report.state.value,
+            "report": canonical.digest(drill.report),
+        }
+        kept = Draft(kind="drill.kept", body=canonical.dumps(body))
+        audit.append_to_tenant(owner.pk, [kept], now=db_now(), actor=actor.name)
+    return drill.pk

@@ -1,0 +1,40 @@
+"""Which drills there were, and what they found."""
+
+from uuid import UUID
+
+from runs.models import Drill
+from runs.queries.visibility import visible_to
+from runs.rules.drill_report import DrillReport
+from runs.rules.policy import Actor
+
+LISTED = 100
+
+
+def latest_report(actor: Actor, *, workflow: str, plan_hash: str) -> DrillReport | None:
+    """The newest drill of exactly this plan that was finished; an aborted one says nothing of it."""
+    drill = (
+        visible_to(actor, Drill.objects.all())
+        .filter(workflow=workflow, plan_hash=plan_hash)
+        .exclude(state="aborted")
+        .order_by("-started_at", "-id")
+        .first()
+    )
+    return None if drill is None else DrillReport.from_text(drill.report)
+
+
+def latest_drill(actor: Actor, *, workflow: str, plan_hash: str) -> Drill | None:
+    """The row behind `latest_report`, for a link to its page."""
+    found = visible_to(actor, Drill.objects.all()).filter(workflow=workflow, plan_hash=plan_hash)
+    return found.exclude(state="aborted").order_by("-started_at", "-id").first()
+
+
+def newest_drills(actor: Actor, *, workflow: str = "") -> list[Drill]:
+    """The last hundred, newest first."""
+    found = visible_to(actor, Drill.objects.defer("report"))
+    if workflow:
+        found = found.filter(workflow=workflow)
+    return list(found.order_by("-started_at", "-id")[:LISTED])
+
+
+def drill_named(actor: Actor, drill_id: UUID) -> Drill | None:
+    return visible_to(actor, Drill.objects.all()).filter(pk=drill_id).first()
