@@ -42,6 +42,9 @@ class Run(models.Model):
     cancel_requested = models.BooleanField(default=False)
     pause_requested = models.BooleanField(default=False)
 
+    # Seconds, where somebody gave this run another deadline than its plan's.
+    deadline = models.FloatField(null=True)
+
     fence = models.BigIntegerField(default=0)
     worker = models.ForeignKey(
         Worker, on_delete=models.PROTECT, null=True, db_index=False, related_name="runs"

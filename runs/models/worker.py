@@ -19,6 +19,8 @@ class Worker(models.Model):
     release = models.CharField(max_length=100, default="", blank=True)
     draining = models.BooleanField(default=False)
     proven_dead = models.BooleanField(default=False)
+    # Of the session advisory lock that its keeper's own connection holds; NULL while it holds none.
+    lock_key = models.BigIntegerField(null=True)
     memory_kb = models.PositiveBigIntegerField(default=0)
     started_at = models.DateTimeField()
     renewed_at = models.DateTimeField()
