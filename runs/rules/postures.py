@@ -1,0 +1,61 @@
+"""When a run may be replayed or restarted, and the sentence that says why not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runs.rules.states import FINAL, RunState
+from runs.rules.words import of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """Where a run may be begun again: behind this checkpoint, with the step of this ordinal.
+
+    `number` 0 is the beginning. A page's cursor is given where the step is not begun anew.
+    """
+
+    number: int
+    first: int
+    step: str
+    cursor_ordinal: int = 0
+    cursor_token: str = ""
+
+    @property
+    def is_page(self) -> bool:
+        return self.cursor_ordinal > 0
+
+
+class NotReplayable(Exception):
+    """This run cannot be replayed from there now; the message says what can be done instead."""
+
+
+class NotRestartable(Exception):
+    """This run cannot be restarted now; the message says what has to be done first."""
+
+
+def why_no_replay(state: RunState, *, checkpoint: int) -> str:
+    """Empty when a run in this state may be replayed."""
+    if state in FINAL:
+        begun = f"from checkpoint {checkpoint}" if checkpoint else "from the start"
+        return (
+            f"A run that is {state} never changes again. Begin a new run {begun} instead: "
+            f"runs restart RUN{f' --from {checkpoint}' if checkpoint else ''}."
+        )
+    if state is RunState.RUNNING:
+        return "A worker is working on this run. Pause it first, then replay it."
+    return ""
+
+
+def why_no_restart(*, unsettled: Sequence[str], abandoned: Sequence[str], pending: str) -> str:
+    """Empty when the run may be restarted; `unsettled` are keys of calls nobody knows of (R5)."""
+    if pending:
+        return (
+            f"It is being restarted already, as run {pending}. Decide about that one, or cancel it."
+        )
+    open_ones = [key for key in unsettled if key not in set(abandoned)]
+    if open_ones:
+        return (
+            f"Nobody knows what became of {of(len(open_ones), 'call')}: {', '.join(open_ones[:5])}"
+            f"{' …' if len(open_ones) > 5 else ''}. Settle them first, or abandon them by their keys."
+        )
+    return ""
