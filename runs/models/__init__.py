@@ -12,6 +12,7 @@ from runs.models.log_line import LogLine
 from runs.models.outbox import Message
 from runs.models.plan import Plan
 from runs.models.planned_call import PlannedCall
+from runs.models.replay import Replay
 from runs.models.run import Run
 from runs.models.step import Step
 from runs.models.tenant import Membership, Tenant
@@ -33,6 +34,7 @@ __all__ = [
     "Message",
     "Plan",
     "PlannedCall",
+    "Replay",
     "Run",
     "Step",
     "Tenant",

@@ -17,7 +17,7 @@ FENCED = (
     "runs_step",
     "runs_wait",
 )
-OF_A_RUN = (*FENCED, "runs_assignment", "runs_auditevent")
+OF_A_RUN = (*FENCED, "runs_assignment", "runs_auditevent", "runs_replay")
 FINAL = "('succeeded', 'cancelled', 'superseded')"
 
 
@@ -83,9 +83,25 @@ RULES: list[Rule] = [
         event="UPDATE",
         refused=(
             "OLD.state = 'succeeded' AND"
-            " (NEW.state <> OLD.state OR NEW.facts <> OLD.facts OR NEW.fence <> OLD.fence)"
+            " (NEW.state <> OLD.state OR NEW.facts <> OLD.facts"
+            " OR (NEW.fence <> OLD.fence AND NOT NEW.superseded))"
         ),
         because="I1: the result of a finished step never changes",
+    ),
+    Rule(
+        table="runs_step",
+        event="UPDATE",
+        refused="OLD.superseded",
+        because="I1: what a replay has superseded never changes again",
+    ),
+    Rule(
+        table="runs_step",
+        event="INSERT",
+        refused=(
+            "NEW.generation > 1 AND NOT EXISTS (SELECT 1 FROM runs_replay r"
+            " WHERE r.run_id = NEW.run_id AND r.generation = NEW.generation)"
+        ),
+        because="I1: only a recorded replay begins a new generation",
     ),
     Rule(
         table="runs_checkpoint",

@@ -42,6 +42,14 @@ class Run(models.Model):
     cancel_requested = models.BooleanField(default=False)
     pause_requested = models.BooleanField(default=False)
 
+    # Begun in place of that run, behind that checkpoint of it; so often in a row by itself (R5).
+    restart_of = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, db_index=False, related_name="restarts"
+    )
+    restart_from = models.PositiveIntegerField(null=True)
+    automatic_restarts = models.PositiveSmallIntegerField(db_default=0)
+    supersede_requested = models.BooleanField(db_default=False)
+
     # Seconds, where somebody gave this run another deadline than its plan's.
     deadline = models.FloatField(null=True)
 
@@ -94,6 +102,11 @@ class Run(models.Model):
             models.Index(fields=["state", "-created_at", "-id"], name="run_by_state"),
             models.Index(fields=["workflow", "-created_at", "-id"], name="run_by_workflow"),
             models.Index(fields=["reference"], name="run_by_reference"),
+            models.Index(
+                fields=["restart_of"],
+                condition=models.Q(restart_of__isnull=False),
+                name="run_by_what_it_restarts",
+            ),
             models.Index(
                 fields=["worker"],
                 condition=models.Q(state=RunState.RUNNING.value),
