@@ -111,7 +111,8 @@ class Site:
         return {
             **kept,
             MARK: self.mark,
-            "PYTHONDONTWRITEBYTECODE": "1",
+            # Compiled once a session, and nothing is left beside the sources.
+            "PYTHONPYCACHEPREFIX": str(Path(settings.STATIC_ROOT).with_name("pycache")),
             "PYTHONUNBUFFERED": "1",
             "VAR_DIR": str(self.var),
             "DATABASE_URL": self.database_url,
