@@ -4,6 +4,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from runs.models.guards import Rule, grouped, name_of
 
+# What a guard reads of the run that a row belongs to.
+READ = ("fence", "state", "checkpoint", "generation")
+
 
 def install(connection: BaseDatabaseWrapper) -> None:
     """Make every guard again, in its present form."""
@@ -23,7 +26,7 @@ def remove(connection: BaseDatabaseWrapper) -> None:
 
 def _on_sqlite(table: str, event: str, rules: list[Rule]) -> list[str]:
     run = "(SELECT {column} FROM runs_run WHERE id = NEW.run_id)"
-    columns = {name: run.format(column=name) for name in ("fence", "state", "checkpoint")}
+    columns = {name: run.format(column=name) for name in READ}
     checks = " ".join(
         f"SELECT RAISE(ABORT, '{rule.because}') WHERE {rule.refused.format(**columns)};"
         for rule in rules
@@ -36,7 +39,7 @@ def _on_sqlite(table: str, event: str, rules: list[Rule]) -> list[str]:
 
 
 def _on_postgresql(table: str, event: str, rules: list[Rule]) -> list[str]:
-    columns = {name: f"r.{name}" for name in ("fence", "state", "checkpoint")}
+    columns = {name: f"r.{name}" for name in READ}
     checks = " ".join(
         f"IF {rule.refused.format(**columns)} THEN RAISE EXCEPTION '{rule.because}'"
         " USING ERRCODE = 'check_violation'; END IF;"
@@ -46,7 +49,7 @@ def _on_postgresql(table: str, event: str, rules: list[Rule]) -> list[str]:
     read = (
         ""
         if table == "runs_run"
-        else "SELECT fence, state, checkpoint INTO r FROM runs_run WHERE id = NEW.run_id FOR SHARE;"
+        else f"SELECT {', '.join(READ)} INTO r FROM runs_run WHERE id = NEW.run_id FOR SHARE;"
     )
     name = name_of(table, event)
     return [

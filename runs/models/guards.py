@@ -25,7 +25,7 @@ FINAL = "('succeeded', 'cancelled', 'superseded')"
 class Rule:
     """Refuse `event` on `table` where `refused` holds.
 
-    `{fence}`, `{state}` and `{checkpoint}` stand for those of the run that the row belongs to.
+    `{fence}`, `{state}`, `{checkpoint}` and `{generation}` stand for those of the row's run.
     """
 
     table: str
@@ -97,11 +97,8 @@ RULES: list[Rule] = [
     Rule(
         table="runs_step",
         event="INSERT",
-        refused=(
-            "NEW.generation > 1 AND NOT EXISTS (SELECT 1 FROM runs_replay r"
-            " WHERE r.run_id = NEW.run_id AND r.generation = NEW.generation)"
-        ),
-        because="I1: only a recorded replay begins a new generation",
+        refused="NEW.generation <> {generation}",
+        because="I1: a step begins in the generation of its run",
     ),
     Rule(
         table="runs_checkpoint",
