@@ -49,7 +49,8 @@ def _on_postgresql(table: str, event: str, rules: list[Rule]) -> list[str]:
     read = (
         ""
         if table == "runs_run"
-        else f"SELECT {', '.join(READ)} INTO r FROM runs_run WHERE id = NEW.run_id FOR SHARE;"
+        else "SELECT fence, state, checkpoint, generation INTO r FROM runs_run"
+        " WHERE id = NEW.run_id FOR SHARE;"
     )
     name = name_of(table, event)
     return [
