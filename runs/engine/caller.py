@@ -263,7 +263,6 @@ class Caller:
 
     def _send(self, effect: Effect, record: CallRecord, *, in_doubt: bool = False) -> CallRecord:
         """`in_doubt` when an earlier sending may have happened, whatever becomes of this one."""
-        faults.reach("intent_committed")
         fence, leaving = self.session.fence, False
         try:
             sent = with_secrets(record)
@@ -313,13 +312,11 @@ class Caller:
         faults.reach("before_result")
         kept = as_kept(answer)
         receiver_id = receiver_id_of(effect, answer)
-        confirmed = self._remember(
+        return self._remember(
             effects.confirm(
                 self.session.fence, record, answer=kept, receiver_id=receiver_id, source=source
             )
         )
-        faults.reach("result_committed")
-        return confirmed
 
     def _doubted(self, effect: Effect, record: CallRecord, error: BaseException) -> CallRecord:
         described = secrets.describe(error)

@@ -54,7 +54,6 @@ def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], 
     fence = claimed.fence
     facts = {"run": str(fence.run_id), "fence": fence.number}
     log.info("run.claimed", extra={**facts, "step": claimed.step.key, "reason": claimed.reason})
-    faults.reach("claimed")
     try:
         _until_left(claimed, keeper, stop_at_boundary)
     except Parked:
@@ -74,13 +73,11 @@ def _until_left(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[],
         _work(claimed, keeper, stop_at_boundary)
     except HandBack as left:
         lifecycle.hand_back(claimed.fence, because=left.because, entered=left.entered)
-        faults.reach("handed_back")
         log.info(
             "run.handed_back", extra={"run": str(claimed.fence.run_id), "because": left.because}
         )
     except StopRequested:
         lifecycle.stop_as_requested(claimed.fence)
-        faults.reach("released")
         log.info("run.stopped", extra={"run": str(claimed.fence.run_id)})
 
 
@@ -92,6 +89,7 @@ def _fail(fence: Fence, error: Exception) -> None:
 
 def _work(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> None:
     session = open_session(claimed, keeper=keeper, stop_at_boundary=stop_at_boundary)
+    faults.attend(session)
     if claimed.cancel_requested or claimed.pause_requested:
         raise StopRequested
     while _attempt(session) is Went.ON:
@@ -130,7 +128,6 @@ def _attempt(session: Session) -> Went:
     # the attempt. A database that is away is nobody's error, unless it answers when that is booked.
     except (Exception, SystemExit) as error:  # noqa: BLE001
         return _failed(session, attempt, error)
-    faults.reach("committed")
     return _went_on(session, attempt, advanced)
 
 
@@ -268,4 +265,3 @@ def _park(
     waits.park(
         session.fence, place=attempt.place, wait=draft, written=session.written, failure=failure
     )
-    faults.reach("parked")

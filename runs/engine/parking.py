@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db import connection
 
-from runs.engine import faults
 from runs.engine.interruptions import Parked
 from runs.engine.session import Attempt, Session
 from runs.ledger import waits
@@ -67,7 +66,6 @@ def wait(session: Session, attempt: Attempt, draft: WaitDraft) -> Answered:
     session.is_fresh = False
     parked = waits.park(session.fence, place=attempt.place, wait=draft, written=session.written)
     if parked.answer is None:
-        faults.reach("parked")
         raise Parked
     found = Answered(
         wait_id=parked.wait_id,

@@ -5,7 +5,7 @@ from typing import Any
 
 from runs.definition.approvals import Approval
 from runs.definition.effects import Effect, Refused
-from runs.engine import parking
+from runs.engine import faults, parking
 from runs.engine.caller import Caller, UndeclaredEffect
 from runs.engine.session import Attempt, Session
 from runs.queries import resume
@@ -134,6 +134,7 @@ class Planner:
             fresh = [call.digest for call in self.session.written.planned if call.plan == name]
             digests = [*stored, *fresh]
             self.attempt.facts[name] = {"count": len(digests), "digest": list_digest(digests)}
+            faults.reach("plan_sealed")
 
     def _is_plan(self, name: str) -> bool:
         """A name that calls were planned under, or that a later step's approval is of."""

@@ -74,7 +74,6 @@ def turn_page(
                 # Rolled back: a body that goes on all the same must not pass over this page.
                 _go_back(session, attempt, before)
             raise
-        faults.reach("committed")
         if advanced.cancel_requested or advanced.pause_requested:
             raise StopRequested
         if because := session.stop_at_boundary():

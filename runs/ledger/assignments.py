@@ -7,6 +7,7 @@ from django.db import connection
 
 from runs import conf
 from runs.ledger import postgresql, sqlite
+from runs.ledger.commits import commits
 from runs.models import Assignment, Run
 from runs.rules.claims import Claimed
 from runs.rules.states import AssignmentState
@@ -24,6 +25,7 @@ def place(run: Run, *, reason: str, now: datetime) -> Assignment:
     return assignment
 
 
+@commits("claimed", when=bool)
 def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
     """Take the oldest placed assignment whose plan this worker's code matches (I9)."""
     if connection.vendor == "sqlite":

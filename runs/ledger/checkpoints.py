@@ -3,12 +3,14 @@
 from django.db import connection, transaction
 
 from runs.ledger import buffers, postgresql, sqlite, transitions
+from runs.ledger.commits import commits
 from runs.queries.clock import db_now
 from runs.rules.claims import Advance, Advanced
 from runs.rules.fence import Fence
 from runs.rules.written import StepPlace, Written
 
 
+@commits("committed")
 def advance(fence: Fence, change: Advance, *, place: StepPlace, written: Written) -> Advanced:
     """Finish a step, or a page of it, and start the next one, in one commit (I1, I8, I12).
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from runs.ledger import audit, tenants
+from runs.ledger.commits import commits
 from runs.models import Drill, Tenant
 from runs.queries.clock import db_now
 from runs.rules import canonical
@@ -14,6 +15,7 @@ from runs.rules.drill_report import DrillReport
 from runs.rules.policy import Actor, Verb, require
 
 
+@commits("drill_kept")
 def keep(actor: Actor, report: DrillReport, *, tenant: str = tenants.DEFAULT) -> UUID:
     """Store the report of a drill, with one event on its tenant's chain."""
     require(actor, Verb.OPERATE)

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import F
 
 from runs.ledger import audit, buffers, transitions
+from runs.ledger.commits import commits
 from runs.models import Call, Run
 from runs.queries.clock import db_now
 from runs.rules import canonical
@@ -17,6 +18,7 @@ from runs.rules.states import CallState, call_sources_of
 from runs.rules.written import StepPlace, Written
 
 
+@commits("intent_committed")
 def intend(fence: Fence, draft: CallDraft, *, place: StepPlace, written: Written) -> CallRecord:
     """Name the key, the request and the step before anything leaves the house (I4).
 
@@ -47,6 +49,7 @@ def intend(fence: Fence, draft: CallDraft, *, place: StepPlace, written: Written
     return record_of(call)
 
 
+@commits("resend_committed")
 def send_again(fence: Fence, call: CallRecord, *, allowed_by: str) -> CallRecord:
     """Book that a call whose result is unknown, or which never left, is sent once more (I6)."""
     with transaction.atomic():
@@ -64,6 +67,7 @@ def send_again(fence: Fence, call: CallRecord, *, allowed_by: str) -> CallRecord
     return record_of(stored)
 
 
+@commits("result_committed")
 def confirm(
     fence: Fence, call: CallRecord, *, answer: dict[str, Any], receiver_id: str, source: str
 ) -> CallRecord:
@@ -81,6 +85,7 @@ def confirm(
     )
 
 
+@commits("refusal_committed")
 def refuse(
     fence: Fence, call: CallRecord, *, reason: str, answer: dict[str, Any] | None
 ) -> CallRecord:
@@ -97,6 +102,7 @@ def refuse(
     )
 
 
+@commits("unsent_committed")
 def keep_unsent(fence: Fence, call: CallRecord, *, reason: str) -> CallRecord:
     """Nothing left the house; the same key goes out at the next attempt (R7)."""
     with transaction.atomic():
@@ -111,6 +117,7 @@ def keep_unsent(fence: Fence, call: CallRecord, *, reason: str) -> CallRecord:
     return record_of(stored)
 
 
+@commits("doubt_committed")
 def doubt(fence: Fence, call: CallRecord, *, error: str) -> CallRecord:
     """It left, and nobody knows whether it happened (I6)."""
     with transaction.atomic():
@@ -120,6 +127,7 @@ def doubt(fence: Fence, call: CallRecord, *, error: str) -> CallRecord:
     return record_of(stored)
 
 
+@commits("late_answer_committed")
 def keep_late_answer(fence: Fence, call: CallRecord, *, answer: dict[str, Any]) -> None:
     """Keep what came back to a worker that had been replaced: evidence, never a result (R25, R37)."""
     body = {"run": str(fence.run_id), "fence": fence.number, "key": call.key, "answer": answer}

@@ -13,6 +13,7 @@ from runs import conf
 from runs.definition import gates, registry
 from runs.definition.workflow import Workflow
 from runs.ledger import assignments, plans, postgresql, sqlite, tenants, transitions
+from runs.ledger.commits import commits
 from runs.models import Run, Step, Tenant, Wait
 from runs.models.run import new_run_id
 from runs.queries.audit_line import audit_line
@@ -45,6 +46,7 @@ class Started:
     created: bool
 
 
+@commits("started")
 def start(
     actor: Actor,
     *,
@@ -149,6 +151,7 @@ def _started_before(
     return Started(id=run.pk, reference=run.reference, state=run.state, created=False)
 
 
+@commits("handed_back")
 def hand_back(fence: Fence, *, because: str, entered: bool) -> None:
     """Give a run back at a checkpoint, for the next free worker: nothing is lost.
 
@@ -177,6 +180,7 @@ def hand_back(fence: Fence, *, because: str, entered: bool) -> None:
         assignments.place(run, reason=because, now=now)
 
 
+@commits("failed")
 def fail(fence: Fence, *, reason: str, error_class: str) -> None:
     """The run stops with its reason; it stays open to resume, replay and restart."""
     with transaction.atomic():
@@ -210,6 +214,7 @@ def fail(fence: Fence, *, reason: str, error_class: str) -> None:
         )
 
 
+@commits("released")
 def stop_as_requested(fence: Fence) -> None:
     """The fence's holder makes the move that was requested while it worked (R17)."""
     with transaction.atomic():
@@ -240,6 +245,7 @@ def stop_held(run: Run, fence: Fence, *, now: datetime) -> None:
     )
 
 
+@commits("cancel_committed")
 def cancel(actor: Actor, run_id: UUID, *, because: str) -> str:
     """Cancel a run, at once or, while a worker holds it, at its next checkpoint (R17).
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from runs.ledger.commits import commits
 from runs.models import Message
 from runs.queries.clock import db_now
 from runs.rules import canonical
@@ -56,6 +57,7 @@ def put(
     return message.pk
 
 
+@commits("delivery_taken", when=bool)
 def take(*, lane: str, lease: timedelta) -> Taken | None:
     """The oldest message of a lane that is due and in nobody's hands, for as long as the lease."""
     with transaction.atomic():
@@ -84,11 +86,13 @@ def take(*, lane: str, lease: timedelta) -> Taken | None:
     )
 
 
+@commits("delivered")
 def delivered(taken: Taken) -> bool:
     """It has arrived; False when another courier has it by now."""
     return _settle(taken, to=DeliveryState.DELIVERED, error="")
 
 
+@commits("delivery_postponed")
 def postpone(taken: Taken, *, error: str, after: timedelta) -> bool:
     """It has not arrived: later again, or never when it was tried too often."""
     if taken.attempts >= MOST_ATTEMPTS:

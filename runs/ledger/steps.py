@@ -3,11 +3,13 @@
 from django.db import transaction
 
 from runs.ledger import transitions
+from runs.ledger.commits import commits
 from runs.models import Step
 from runs.rules.fence import Fence
 from runs.rules.written import StepPlace
 
 
+@commits("progress_committed")
 def note_progress(fence: Fence, place: StepPlace, *, done: int, total: int | None) -> None:
     """How far the step says it has come; raises FenceLost when another worker has it.
 

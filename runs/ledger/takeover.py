@@ -8,6 +8,7 @@ from django.db import transaction
 from runs.conf import CRASH_BUDGET
 from runs.definition import gates
 from runs.ledger import assignments, lifecycle, transitions, waits
+from runs.ledger.commits import reached
 from runs.models import Assignment, Call, Checkpoint, Run, Step
 from runs.queries.clock import db_now
 from runs.rules import asks, canonical
@@ -36,6 +37,7 @@ def raise_fences(worker_id: UUID, *, because: str) -> list[UUID]:
             )
             Run.objects.filter(pk=run.pk).update(fence=run.fence + 1)
             raised.append(run_id)
+            reached("fence_raised", run=str(run_id))
     return raised
 
 
@@ -51,6 +53,7 @@ def take_over(worker_id: UUID, *, because: str, crashed: bool = True) -> list[UU
             if run.state == RunState.RUNNING and run.worker_id == worker_id:
                 _take(run, worker_id, because=because, crashed=crashed)
                 taken.append(run_id)
+                reached("taken_over", run=str(run_id))
     return taken
 
 

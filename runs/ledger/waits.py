@@ -10,6 +10,7 @@ from django.db import transaction
 from runs.conf import CHECKPOINT_SCHEMA
 from runs.definition import gates
 from runs.ledger import assignments, buffers, events, lifecycle, transitions
+from runs.ledger.commits import commits
 from runs.models import Checkpoint, Event, Run, Step, Wait
 from runs.queries.clock import db_now
 from runs.rules import canonical
@@ -48,6 +49,7 @@ class Parked:
     answer: str | None
 
 
+@commits("parked", when=lambda parked: parked.answer is None)
 def park(
     fence: Fence,
     *,

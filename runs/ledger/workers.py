@@ -5,6 +5,7 @@ from uuid import UUID
 from django.db import connection
 
 from runs.conf import conf
+from runs.ledger.commits import commits
 from runs.models import Worker
 from runs.queries.clock import db_now
 from runs.rules.identity import ProcessIdentity
@@ -18,6 +19,7 @@ END_SESSIONS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = %s AND pid <> pg_backend_pid()"""
 
 
+@commits("enlisted")
 def enlist(worker_id: UUID, identity: ProcessIdentity, *, cluster_pid: int, release: str) -> None:
     """A new incarnation of a worker, with its first lease."""
     now = db_now()
@@ -36,6 +38,7 @@ def enlist(worker_id: UUID, identity: ProcessIdentity, *, cluster_pid: int, rele
     )
 
 
+@commits("lease_renewed")
 def renew(worker_id: UUID, *, memory_kb: int) -> bool:
     """Prolong the lease of everything this worker holds; False when it was declared lost."""
     now = db_now()
@@ -65,6 +68,7 @@ def _session_of(worker_id: UUID) -> str:
     return f"milepost {worker_id}"
 
 
+@commits("retired")
 def retire(worker_id: UUID, *, because: str) -> None:
     """A worker that ends by itself, holding nothing."""
     now = db_now()
@@ -73,6 +77,7 @@ def retire(worker_id: UUID, *, because: str) -> None:
     )
 
 
+@commits("loss_declared", when=bool)
 def declare_lost(worker_id: UUID, *, because: str, only_if_expired: bool) -> bool:
     """Say that a worker is gone, once; False when it renewed or somebody else said so (R21)."""
     now = db_now()
@@ -86,11 +91,13 @@ def declare_lost(worker_id: UUID, *, because: str, only_if_expired: bool) -> boo
     )
 
 
+@commits("death_proven")
 def prove_dead(worker_id: UUID) -> None:
     """Nothing that this worker was sending can still be sent (R1)."""
     Worker.objects.filter(pk=worker_id).update(proven_dead=True)
 
 
+@commits("drain_committed")
 def drain(worker_id: UUID) -> bool:
     """Let a worker finish what it holds and take nothing more."""
     return bool(
@@ -98,6 +105,7 @@ def drain(worker_id: UUID) -> bool:
     )
 
 
+@commits("leases_extended")
 def extend_leases() -> int:
     """After an outage nobody is dead yet: every lease gets one full period (R25)."""
     until = db_now() + conf().lease
