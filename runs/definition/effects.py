@@ -101,7 +101,11 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A call that changes the outside world; irreversible unless it says how it is undone."""
+    """A call that changes the outside world; irreversible unless it says how it is undone.
+
+    `cost` is what one call costs, in the author's own unit; a drill counts what was saved by it.
+    `rehearsed(request)` is what the receiver would answer; a drill, which sends nothing, answers so.
+    """
 
     name: str
     _: KW_ONLY
@@ -112,6 +116,8 @@ class Effect:
     reversible: str | None = None
     compensate: Callable[..., object] | None = None
     id_of: Callable[[Answer], object] | None = None
+    cost: float | None = None
+    rehearsed: Callable[[Request], Answer] | None = None
     place: Place = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -128,6 +134,9 @@ class Effect:
             require_callable(f"{subject}: compensate", self.compensate, "a function that undoes it")
         if self.id_of is not None:
             require_callable(f"{subject}: id_of", self.id_of, "id_of(answer) -> the receiver's id")
+        if self.rehearsed is not None:
+            require_callable(f"{subject}: rehearsed", self.rehearsed, "rehearsed(request) -> dict")
+        self._check_cost()
 
     def _check_name(self) -> None:
         if (
@@ -155,6 +164,14 @@ class Effect:
             raise DeclarationError(
                 f"Effect {self.name!r}: reversible is {self.reversible!r}.",
                 hint='Say in words how it is undone, such as reversible="a second report does no harm", or leave it out.',
+            )
+
+    def _check_cost(self) -> None:
+        numeric = isinstance(self.cost, int | float) and not isinstance(self.cost, bool)
+        if self.cost is not None and not (numeric and 0 <= self.cost < float("inf")):
+            raise DeclarationError(
+                f"Effect {self.name!r}: cost is {self.cost!r}.",
+                hint="Give what one call costs as a number of zero or more, or leave it out.",
             )
 
     @property
