@@ -47,9 +47,13 @@ class Worker:
         self.keeper.start()
 
     def retire(self, *, because: str) -> None:
+        self.leave()
+        workers.retire(self.id, because=because)
+
+    def leave(self) -> None:
+        """Keep the lease no longer, and say nothing: what a process does that dies."""
         self.keeper.stop()
         connection_created.disconnect(self._name_session)
-        workers.retire(self.id, because=because)
 
     def _name_session(self, **_: Any) -> None:
         if os.getpid() == self.pid:
