@@ -89,8 +89,10 @@ def entries_of(run_id: UUID) -> QuerySet[Entry]:
     return Entry.objects.filter(run_id=run_id).order_by("ordinal")
 
 
-def sum_of_entries(run_id: UUID) -> int:
-    return Entry.objects.filter(run_id=run_id).aggregate(total=Sum("ordinal"))["total"] or 0
+def sum_of_entries(run_id: UUID, *, step: str = "") -> int:
+    """Of a whole run, or of one step of it."""
+    rows = Entry.objects.filter(run_id=run_id, **({"step": step} if step else {}))
+    return rows.aggregate(total=Sum("ordinal"))["total"] or 0
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from runs.definition import Approval, Contract, Effect, Heartbeat, Judge, Retry, Run, Workflow, step
-from runs.examples import ledger, queries, verbs
+from runs.examples import ledger, queries, ten_steps, verbs
 from runs.examples.conf import surroundings
 from runs.examples.inbox import mailbox, mailer, report
 from runs.examples.inbox.copying import INDEX, settle
@@ -16,7 +16,7 @@ from runs.examples.inbox.index import Index
 from runs.examples.inbox.language_model import LanguageModel, ModelRefused
 from runs.examples.inbox.scoring import Scoring
 
-__all__ = ["InboxTriage", "verbs"]
+__all__ = ["InboxTriage", "ten_steps", "verbs"]
 
 ROWS_AT_ONCE = 500
 MOST_SHARDS = 2000
