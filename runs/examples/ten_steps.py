@@ -1,7 +1,6 @@
 """Ten steps with everything a run may do in them: what `drill` rehearses when it is told nothing else."""
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Annotated, Any
 
 from runs.definition import Approval, Contract, Effect, Retry, Run, Workflow, step
@@ -26,8 +25,7 @@ def _find(key: str, request: dict[str, Any], /) -> dict[str, Any] | None:
 
 def _addressed(request: dict[str, Any]) -> dict[str, Any]:
     """Outside of a drill the receiver is a file that counts what arrives."""
-    file: Path = surroundings().inboxes.with_name("ten_steps.jsonl")
-    return {**request, "receiver": str(file)}
+    return {**request, "receiver": str(surroundings().inboxes.with_name("ten_steps.jsonl"))}
 
 
 reserve = Effect(
@@ -94,7 +92,7 @@ class TenSteps(Workflow):
             run.progress(page.end.ordinal, run.read("items"))
         run.write("gathered", queries.sum_of_entries(run.id, step=run.step))
 
-    @step(reads=["items", "size", "gathered"], writes=["even"])
+    @step(reads=["items"], writes=["even"])
     def weigh(self, run: Run) -> None:
         """Judge every number; what was judged before a crash is kept."""
         even = 0
@@ -127,25 +125,25 @@ class TenSteps(Workflow):
         reads=["payments"],
         writes=["paid"],
         effects=[pay],
-        approval=Approval(of="payments"),
+        approval=Approval(of="payments", groups=("approvers",)),
         retry=BRIEF,
     )
     def pay(self, run: Run) -> None:
         """Make exactly the payments that a person has approved."""
         run.write("paid", dict(run.apply("payments")))
 
-    @step(reads=["paid"], writes=["receipt"])
+    @step(writes=["receipt"])
     def await_receipt(self, run: Run) -> None:
         """Park until the receipt has come."""
         run.write("receipt", run.wait_for(RECEIPT, correlation_id=str(run.id)))
 
-    @step(reads=["receipt", "seconds"], writes=["cooled"])
+    @step(reads=["seconds"], writes=["cooled"])
     def cool_down(self, run: Run) -> None:
         """Park until the time is over."""
         run.sleep("a_while", timedelta(seconds=run.read("seconds")))
         run.write("cooled", run.read("seconds"))
 
-    @step(reads=["items", "cooled"], writes=["booked"], transactional=True)
+    @step(reads=["items"], writes=["booked"], transactional=True)
     def book(self, run: Run) -> None:
         """Write rows together with the record that the step is done, or not at all."""
         numbers = range(1, run.read("items") + 1)
@@ -160,8 +158,8 @@ class TenSteps(Workflow):
         )
         run.write("notified", answer["id"])
 
-    @step(reads=["gathered", "even", "paid", "booked", "notified"], writes=["summary"])
+    @step(reads=["gathered", "even", "paid", "receipt", "booked", "notified"], writes=["summary"])
     def close(self, run: Run) -> None:
         """Say in one fact what came of it."""
-        names = ("gathered", "even", "paid", "booked", "notified")
+        names = ("gathered", "even", "paid", "receipt", "booked", "notified")
         run.write("summary", {name: run.read(name) for name in names})

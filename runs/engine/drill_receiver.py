@@ -1,0 +1,144 @@
+"""A receiver that counts, a process of its own: it keeps the promise of each effect, and misbehaves as told.
+
+`python -m runs.engine.drill_receiver FILE` writes its port into the file and answers until it is ended.
+`POST /call` is a call under its key, `GET /call` looks one up, `POST /misbehave` tells it how to behave,
+`GET /count` is what it has counted. Only the standard library: it starts at once.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+# At the first arrival of a key: done and the line is cut; nothing is done and nobody answers; a no;
+# done in the end, but too late; not taken; done at leisure.
+MISBEHAVIOURS = ("drop", "timeout", "refuse", "late", "unavailable", "slow")
+LEISURE = 0.15
+
+
+class Counted:
+    """What arrived and what was done, by key."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.arrived: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()
+        self.answers: dict[str, dict[str, Any]] = {}
+        self.calls: dict[str, str] = {}
+        self.manners: dict[str, Any] = {"first": [], "share": 1.0, "seed": 0, "patience": 1.0}
+
+    def arrive(self, key: str) -> str:
+        """Count an arrival; how to misbehave at it, or ""."""
+        with self.lock:
+            self.arrived[key] += 1
+            first, manners = self.arrived[key] == 1, dict(self.manners)
+        chance = int(sha256(f"{manners['seed']} {key}".encode()).hexdigest()[:12], 16)
+        if not first or not manners["first"] or chance % 1000 >= 1000 * manners["share"]:
+            return ""
+        return str(manners["first"][chance // 1000 % len(manners["first"])])
+
+    def do(self, key: str, call: dict[str, Any], *, deduplicates: bool) -> dict[str, Any]:
+        """Do it, unless a promise says that the same key twice is one effect."""
+        with self.lock:
+            if not (deduplicates and key in self.answers):
+                self.done[key] += 1
+                self.answers.setdefault(key, call["answer"])
+                self.calls[key] = call["named"]
+            return self.answers[key]
+
+    def found(self, key: str) -> dict[str, Any] | None:
+        with self.lock:
+            return self.answers.get(key)
+
+    def count(self) -> dict[str, Any]:
+        with self.lock:
+            return {
+                "arrivals": sum(self.arrived.values()),
+                "effects": sum(self.done.values()),
+                "keys": len(self.done),
+                "done": dict(self.done),
+                "calls": dict(self.calls),
+            }
+
+    def behave(self, manners: dict[str, Any]) -> None:
+        with self.lock:
+            self.manners |= manners
+
+
+COUNTED = Counted()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    def do_GET(self) -> None:
+        address = urlsplit(self.path)
+        if address.path == "/count":
+            self._answer(200, COUNTED.count())
+            return
+        found = COUNTED.found(parse_qs(address.query)["key"][0])
+        self._answer(404 if found is None else 200, found or {})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/misbehave":
+            COUNTED.behave(body)
+            self._answer(200, {})
+            return
+        key = self.headers["Idempotency-Key"]
+        self._take(key, body, COUNTED.arrive(key))
+
+    def _take(self, key: str, call: dict[str, Any], misbehaviour: str) -> None:
+        patience = COUNTED.manners["patience"]
+        if misbehaviour in ("refuse", "unavailable"):
+            self._answer(422 if misbehaviour == "refuse" else 503, {})
+            return
+        if misbehaviour in ("timeout", "late"):
+            time.sleep(patience * 1.3)
+        if misbehaviour == "slow":
+            time.sleep(min(LEISURE, patience / 2))
+        if misbehaviour == "timeout":
+            self.close_connection = True
+            return
+        answer = COUNTED.do(key, call, deduplicates=call["deduplicates"])
+        if misbehaviour in ("drop", "late"):
+            self.close_connection = True
+            return
+        self._answer(200, answer)
+
+    def _answer(self, status: int, value: dict[str, Any]) -> None:
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """It counts; it does not talk."""
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, *_: Any) -> None:
+        """A caller that was killed has cut its line."""
+
+
+def main() -> None:
+    server = Server(("127.0.0.1", 0), Handler)
+    file = Path(sys.argv[1])
+    draft = file.with_suffix(".draft")
+    draft.write_text(str(server.server_port))
+    draft.replace(file)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
