@@ -12,6 +12,14 @@ from runs.rules.identity import ProcessIdentity
 
 Life = Literal["alive", "stopped", "dead", "elsewhere"]
 
+_host = ""
+
+
+def seem_to_be_at(host: str) -> None:
+    """In a rehearsal, have this process pass for one of another machine."""
+    global _host
+    _host = host
+
 
 def of_this_process() -> ProcessIdentity:
     return of_process(os.getpid())
@@ -20,7 +28,7 @@ def of_this_process() -> ProcessIdentity:
 def of_process(pid: int) -> ProcessIdentity:
     """Who a process of this machine is."""
     return ProcessIdentity(
-        host=socket.gethostname(),
+        host=_host or socket.gethostname(),
         boot_id=_boot_id(),
         pid_namespace=_pid_namespace(),
         pid=pid,

@@ -14,7 +14,7 @@ from django.db.backends.signals import connection_created
 
 from runs.conf import conf
 from runs.definition import registry
-from runs.engine import identity
+from runs.engine import drill_rehearsal, identity
 from runs.engine.executor import AWAY, execute
 from runs.engine.lease_keeper import LeaseKeeper
 from runs.ledger import assignments, lifecycle, takeover, workers
@@ -37,6 +37,8 @@ class Worker:
         self.plans = known_plans()
 
     def enlist(self) -> None:
+        if drill_rehearsal.told():
+            drill_rehearsal.arm()
         # Every connection of this process, now and after an outage, says whose it is.
         connection_created.connect(self._name_session)
         if connection.connection is not None:
