@@ -20,3 +20,7 @@ class DecisionGate:
     def withdraw(self, run_id: UUID, because: str) -> None:
         """The run was closed; nobody is asked any more."""
         closing.withdraw(run_id, because)
+
+    def supersede(self, run_id: UUID, because: str) -> None:
+        """A replay begins a later generation, which will ask anew."""
+        closing.supersede(run_id, because)

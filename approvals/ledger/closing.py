@@ -1,4 +1,4 @@
-"""A decision ends without an answer: the clock was first, or its run was closed."""
+"""A decision ends without an answer: the clock was first, its run was closed or is redone."""
 
 from uuid import UUID
 
@@ -24,11 +24,20 @@ def expire(wait_id: int) -> None:
 
 def withdraw(run_id: UUID, because: str) -> None:
     """The run has been closed; the caller owns the transaction and holds the run."""
+    _end(run_id, because, to=DecisionState.WITHDRAWN)
+
+
+def supersede(run_id: UUID, because: str) -> None:
+    """A replay asks anew; the caller owns the transaction and holds the run (R3)."""
+    _end(run_id, because, to=DecisionState.SUPERSEDED)
+
+
+def _end(run_id: UUID, because: str, *, to: DecisionState) -> None:
     open_ones = Decision.objects.filter(run_id=run_id, state=DecisionState.OPEN.value)
     # Whoever closed the run has closed its wait just before, in this transaction.
     for decision in open_ones.select_related("wait"):
         open_ones.filter(pk=decision.pk).update(
-            state=DecisionState.WITHDRAWN.value,
+            state=to.value,
             closed_at=db_now(),
             closed_by=decision.wait.closed_by,
             because=because,

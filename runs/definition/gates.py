@@ -26,7 +26,7 @@ class OpenedWait:
 
 
 class Gate(Protocol):
-    """What a kind of wait does when it opens and when its run ends without it."""
+    """What a kind of wait does when it opens, and when nobody waits for it any more."""
 
     def open(self, opened: OpenedWait) -> None:
         """Called inside the transaction that opens the wait."""
@@ -36,6 +36,9 @@ class Gate(Protocol):
 
     def withdraw(self, run_id: UUID, because: str) -> None:
         """Called inside the transaction that closes the run."""
+
+    def supersede(self, run_id: UUID, because: str) -> None:
+        """Called inside the transaction of a replay, which asks anew in a later generation."""
 
 
 class Quiet:
@@ -48,6 +51,9 @@ class Quiet:
         """Nothing was shown that would have to be taken back."""
 
     def withdraw(self, run_id: UUID, because: str) -> None:
+        """Nothing was shown that would have to be taken back."""
+
+    def supersede(self, run_id: UUID, because: str) -> None:
         """Nothing was shown that would have to be taken back."""
 
 

@@ -163,8 +163,10 @@ class RunContext:
         if attempt.judgements is None:
             begun = attempt.begun
             attempt.judgements = (
-                resume.judgements_of(self.id, scope=begun.scope, generation=begun.generation)
-                if begun.attempt > 1
+                resume.judgements_of(
+                    self.id, scope=begun.scope, ordinal=begun.ordinal, generation=begun.generation
+                )
+                if begun.attempt > 1 or begun.generation > 1
                 else {}
             )
         return attempt.judgements

@@ -210,7 +210,7 @@ def _commit(
 def orphans(session: Session, attempt: Attempt) -> list[str]:
     """Keys of calls that an earlier attempt made and this one did not name (R2)."""
     begun = attempt.begun
-    if begun.attempt == 1:
+    if begun.attempt == 1 and begun.generation == 1:
         return []
     calls = resume.unaccepted_calls(
         session.fence.run_id, scope=begun.scope, generation=begun.generation

@@ -88,7 +88,7 @@ def store_lines(fence: Fence, place: StepPlace, written: Written, *, now: dateti
     )
 
 
-def accept_calls(fence: Fence, written: Written, *, checkpoint: int) -> None:
+def accept_calls(fence: Fence, place: StepPlace, written: Written, *, checkpoint: int) -> None:
     """Mark the calls that the finishing attempt named as accepted by this checkpoint (R2)."""
     for keys in _batches(written.accepted_keys):
         Call.objects.filter(run_id=fence.run_id, key__in=keys, checkpoint=None).update(
@@ -98,6 +98,12 @@ def accept_calls(fence: Fence, written: Written, *, checkpoint: int) -> None:
         Call.objects.filter(run_id=fence.run_id, key__in=keys).update(
             reused=F("reused") + 1, fence=fence.number
         )
+    if place.generation > 1:
+        # A later attempt of this generation has to know that they were named in it (R2).
+        for keys in _batches([*written.accepted_keys, *written.kept_keys]):
+            Call.objects.filter(run_id=fence.run_id, key__in=keys).update(
+                generation=place.generation, fence=fence.number
+            )
 
 
 def _store_artifacts(common: dict[str, Any], written: Written, *, now: datetime) -> None:

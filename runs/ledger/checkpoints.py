@@ -22,7 +22,7 @@ def advance(fence: Fence, change: Advance, *, place: StepPlace, written: Written
         # The guard comes after everything the author's code did in this transaction (R19).
         run = transitions.hold(fence)
         buffers.store(fence, place, written, now=db_now())
-        buffers.accept_calls(fence, written, checkpoint=run.checkpoint + 1)
+        buffers.accept_calls(fence, place, written, checkpoint=run.checkpoint + 1)
         advanced = _advance(fence, change)
     written.clear()
     return advanced

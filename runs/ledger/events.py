@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q
 
 from runs.ledger import transitions
 from runs.models import Event, Run, Wait
@@ -52,19 +53,26 @@ def keep(
 
 
 def kept_for(run: Run, wait: Wait) -> Event | None:
-    """The oldest unused event that this wait would take."""
+    """The oldest unused event that this wait would take.
+
+    What a superseded generation of the same step has used comes first: it is not sent again.
+    """
     if wait.kind != WaitKind.EVENT:
         return None
-    return (
-        Event.objects.select_for_update(no_key=True)
-        .filter(
-            tenant_id=run.tenant_id,
-            name=wait.event_name,
-            correlation_id=wait.correlation_id,
-            used_by=None,
-        )
-        .order_by("id")
-        .first()
+    fitting = Event.objects.select_for_update(no_key=True, of=("self",)).filter(
+        tenant_id=run.tenant_id, name=wait.event_name, correlation_id=wait.correlation_id
+    )
+    if wait.generation > 1 and (event := fitting.filter(_used_before(run, wait)).first()):
+        return event
+    return fitting.filter(used_by=None).order_by("id").first()
+
+
+def _used_before(run: Run, wait: Wait) -> Q:
+    return Q(
+        used_by__run=run,
+        used_by__step=wait.step,
+        used_by__name=wait.name,
+        used_by__generation__lt=wait.generation,
     )
 
 
@@ -84,8 +92,10 @@ def waiting_for(event: Event) -> list[int]:
 
 
 def mark_used(run: Run, wait: Wait, event: Event, *, now: datetime, fence: int) -> None:
-    """The event belongs to this wait for ever."""
-    Event.objects.filter(pk=event.pk, used_by=None).update(used_by=wait, used_at=now)
+    """The event belongs to this wait, unless a replay asks for it once more."""
+    Event.objects.filter(pk=event.pk).filter(Q(used_by=None) | _used_before(run, wait)).update(
+        used_by=wait, used_at=now
+    )
     body = {"event": event.name, "message_id": event.message_id, "wait": wait.name}
     used = Draft(kind="event.used", step=wait.step, body=canonical.dumps(body))
     transitions.note(run, events=[used], now=now, actor=event.source or "event", fence=fence)

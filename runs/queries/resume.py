@@ -4,7 +4,19 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from runs.models import Assignment, AuditEvent, Call, Checkpoint, Judgement, PlannedCall, Step, Wait
+from django.db.models import Q
+
+from runs.models import (
+    Assignment,
+    AuditEvent,
+    Call,
+    Checkpoint,
+    Judgement,
+    PlannedCall,
+    Replay,
+    Step,
+    Wait,
+)
 from runs.rules import canonical
 from runs.rules.answers import Answered
 from runs.rules.calls import CallRecord, record_of
@@ -33,9 +45,9 @@ def keys_so_far(run_id: UUID, number: int) -> tuple[int, str]:
 
 
 def answers_of(run_id: UUID, *, step: str, generation: int) -> dict[str, Answered]:
-    """The closed waits of a step, by name."""
+    """The closed waits of a step, by name; one that was withdrawn is asked again."""
     rows = Wait.objects.filter(run_id=run_id, step=step, generation=generation).exclude(
-        state=WaitState.OPEN.value
+        state__in=[WaitState.OPEN.value, WaitState.WITHDRAWN.value]
     )
     return {
         wait.name: Answered(
@@ -56,19 +68,30 @@ def calls_of(run_id: UUID, *, scope: str) -> dict[tuple[str, str], CallRecord]:
 
 
 def unaccepted_calls(run_id: UUID, *, scope: str, generation: int) -> list[CallRecord]:
-    """Calls of a step that no checkpoint has accepted yet."""
-    rows = Call.objects.filter(
-        run_id=run_id, scope=scope, generation=generation, checkpoint=None
-    ).order_by("id")
-    return [record_of(row) for row in rows]
+    """Calls of a step that no checkpoint of this generation has accepted yet."""
+    rows = Call.objects.filter(run_id=run_id, scope=scope).filter(
+        Q(generation=generation, checkpoint=None) | Q(generation__lt=generation)
+    )
+    return [record_of(row) for row in rows.order_by("id")]
 
 
-def judgements_of(run_id: UUID, *, scope: str, generation: int) -> dict[str, str]:
-    """Kept answers by input hash."""
-    return dict(
-        Judgement.objects.filter(run_id=run_id, scope=scope, generation=generation).values_list(
-            "input_hash", "answer"
-        )
+def judgements_of(run_id: UUID, *, scope: str, ordinal: int, generation: int) -> dict[str, str]:
+    """Kept answers by input hash, back to the last replay that forgot those of this step (R12)."""
+    since = 1 if generation == 1 else _judged_since(run_id, ordinal=ordinal)
+    rows = Judgement.objects.filter(run_id=run_id, scope=scope, generation__gte=since)
+    return dict(rows.order_by("generation").values_list("input_hash", "answer"))
+
+
+def _judged_since(run_id: UUID, *, ordinal: int) -> int:
+    forgot = Replay.objects.filter(run_id=run_id, forgets_judgements=True, ordinal__lte=ordinal)
+    newest = forgot.order_by("-generation").values_list("generation", flat=True).first()
+    return newest or 1
+
+
+def generation_of(run_id: UUID, *, step: str) -> int:
+    """The generation of a step whose result counts."""
+    return Step.objects.values_list("generation", flat=True).get(
+        run_id=run_id, key=step, superseded=False
     )
 
 

@@ -42,7 +42,10 @@ class ArtifactStored:
 
 @dataclass(slots=True, kw_only=True)
 class Written:
-    """The buffer of one attempt; emptied by the commit that stores it."""
+    """The buffer of one attempt; emptied by the commit that stores it.
+
+    `kept_keys` name calls that a checkpoint of an earlier generation has accepted already.
+    """
 
     judgements: list[JudgementMade] = field(default_factory=list)
     planned: list[CallPlanned] = field(default_factory=list)
@@ -50,6 +53,7 @@ class Written:
     artifacts: list[ArtifactStored] = field(default_factory=list)
     accepted_keys: list[str] = field(default_factory=list)
     reused_keys: list[str] = field(default_factory=list)
+    kept_keys: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(
@@ -59,6 +63,7 @@ class Written:
             or self.artifacts
             or self.accepted_keys
             or self.reused_keys
+            or self.kept_keys
         )
 
     def copy(self) -> "Written":
@@ -70,6 +75,7 @@ class Written:
         self.planned.clear()
         self.accepted_keys.clear()
         self.reused_keys.clear()
+        self.kept_keys.clear()
 
     def clear_what_stays(self) -> None:
         """Forget what is stored even when no checkpoint has accepted the attempt."""
