@@ -91,6 +91,8 @@ class Caller:
             self.attempt.named_keys.add(record.key)
             if record.checkpoint is None:
                 self.session.written.accepted_keys.append(record.key)
+            elif record.generation < self.attempt.begun.generation:
+                self.session.written.kept_keys.append(record.key)
         return record
 
     # What allows a call that cannot be undone

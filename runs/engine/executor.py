@@ -176,7 +176,13 @@ def _ask_about_orphans(session: Session, attempt: Attempt) -> None:
     if not keys:
         return
     shown = [
-        {"key": call.key, "effect": call.effect, "resource": call.resource, "state": call.state}
+        {
+            "key": call.key,
+            "effect": call.effect,
+            "resource": call.resource,
+            "state": call.state,
+            "accepted": call.checkpoint is not None,
+        }
         for call in resume.unaccepted_calls(
             session.fence.run_id,
             scope=attempt.begun.scope,
@@ -187,7 +193,9 @@ def _ask_about_orphans(session: Session, attempt: Attempt) -> None:
     name = f"orphans {canonical.digest(' '.join(sorted(keys)))[:16]}"
     ask = asks.orphaned(step=attempt.begun.key, calls=shown)
     parking.answered_or_park(session, attempt, name=name, ask=ask)
-    session.written.accepted_keys.extend(keys)
+    for call in shown:
+        kept = session.written.kept_keys if call["accepted"] else session.written.accepted_keys
+        kept.append(call["key"])
 
 
 def _failed(session: Session, attempt: Attempt, error: BaseException) -> Went:
