@@ -17,7 +17,7 @@ from approvals.queries.visible import case_of, groups_of, visible_decision
 from approvals.rules import door
 from approvals.rules.asked import APPROVE, Asked, Option, asked_of, state_after
 from approvals.rules.schema import validated
-from runs.ledger import waits
+from runs.ledger import waking
 from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.policy import Actor
@@ -178,7 +178,7 @@ def _close(decision: Decision, asked: Asked, chosen: Option, vote: Vote) -> Deci
     )
     if not moved:
         raise DecisionClosed(Decision.objects.get(pk=decision.pk))
-    waits.answer(
+    waking.answer(
         decision.wait_id,
         answer={
             "option": chosen.key,

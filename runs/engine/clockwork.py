@@ -14,7 +14,7 @@ from runs.conf import conf
 from runs.engine import identity
 from runs.engine.takeover import end_process, take_over_lost
 from runs.engine.writer import Writer
-from runs.ledger import ticks, waits, workers
+from runs.ledger import ticks, waking, workers
 from runs.queries import due
 from runs.queries.clock import db_now
 from runs.queries.workers import last_tick
@@ -88,11 +88,11 @@ class Clockwork:
         return mono >= self._held_until
 
     def _close_what_is_due(self) -> None:
-        _each(due.waits_due(at_most=AT_ONCE), waits.expire)
+        _each(due.waits_due(at_most=AT_ONCE), waking.expire)
 
     def _slow_duties(self, *, steady: bool) -> None:
         self._last_slow = time.monotonic()
-        _each(due.waits_with_a_kept_event(at_most=AT_ONCE), waits.match_event)
+        _each(due.waits_with_a_kept_event(at_most=AT_ONCE), waking.match_event)
         self._ring_again()
         if steady:
             self._end_overdue()

@@ -1,9 +1,7 @@
-"""Parking a run and waking it: open, answer, expire."""
+"""Parking a run: a wait is opened, and closed once."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
 
 from django.db import transaction
 
@@ -18,8 +16,6 @@ from runs.rules.chain import Draft
 from runs.rules.fence import Fence
 from runs.rules.states import AssignmentState, RunState, StepState, WaitKind, WaitState
 from runs.rules.written import StepPlace, WaitDraft, Written
-
-Then = Literal["resume", "cancel", "fail"]
 
 
 class WaitClosed(Exception):
@@ -93,7 +89,7 @@ def _park(
     opened = open_wait(run, place, wait, now=now)
     event = events.kept_for(run, opened)
     if event is not None:
-        _use_event(run, opened, event, now=now, fence=fence.number)
+        use_event(run, opened, event, now=now, fence=fence.number)
         return Parked(wait_id=opened.pk, answer=opened.answer)
     _park_run(run, fence, place, opened, failure, now=now)
     return Parked(wait_id=opened.pk, answer=None)
@@ -224,59 +220,6 @@ def opened_wait(run: Run, wait: Wait) -> gates.OpenedWait:
     )
 
 
-def answer(
-    wait_id: int,
-    *,
-    answer: Mapping[str, Any],
-    by: str,
-    then: Then = "resume",
-    because: str = "",
-    facts: Mapping[str, Any] | None = None,
-) -> None:
-    """Close an open wait with its one answer and move its run; the caller owns the transaction.
-
-    `facts` go into the audit event beside what every closed wait says.
-    Raises WaitClosed when somebody or something was first (I13).
-    """
-    run, wait = lock_open(wait_id)
-    now = db_now()
-    _close(run, wait, to=WaitState.RESOLVED, answer=canonical.dumps(dict(answer)), by=by, now=now)
-    said = because or f"answered by {by}"
-    _follow(run, wait, then=then, because=said, by=by, now=now, facts=facts)
-
-
-def expire(wait_id: int) -> bool:
-    """Let the clock close a wait that is over, in its declared way; False when it was late."""
-    with transaction.atomic():
-        try:
-            run, wait = lock_open(wait_id)
-        except WaitClosed:
-            return False
-        now = db_now()
-        if wait.due_at is None or wait.due_at > now or wait.on_due == "stay":
-            return False
-        resolved = wait.on_due == "resume"
-        _close(
-            run,
-            wait,
-            to=WaitState.RESOLVED if resolved else WaitState.EXPIRED,
-            answer=canonical.dumps({"due": True}) if resolved else None,
-            by="the clock",
-            now=now,
-        )
-        if not resolved:
-            gates.gate_for(wait.kind).expire(wait.pk)
-        then: Then = "resume" if resolved else ("cancel" if wait.on_due == "cancel" else "fail")
-        _follow(run, wait, then=then, because=_overdue(wait), by="the clock", now=now)
-    return True
-
-
-def _overdue(wait: Wait) -> str:
-    if wait.on_due == "resume":
-        return f"{wait.kind} {wait.name} is due"
-    return f"{wait.kind} {wait.name} expired without an answer"
-
-
 def lock_open(wait_id: int) -> tuple[Run, Wait]:
     """An open wait and its run, held until the caller's transaction ends; WaitClosed otherwise."""
     seen = Wait.objects.get(pk=wait_id)
@@ -288,9 +231,10 @@ def lock_open(wait_id: int) -> tuple[Run, Wait]:
     return run, wait
 
 
-def _close(
+def close(
     run: Run, wait: Wait, *, to: WaitState, answer: str | None, by: str, now: datetime
 ) -> None:
+    """Close a held wait once, with its one answer; WaitClosed when somebody was first (I13)."""
     moved = Wait.objects.filter(pk=wait.pk, state=WaitState.OPEN.value).update(
         state=to.value,
         answer=answer,
@@ -304,79 +248,8 @@ def _close(
     wait.state, wait.answer, wait.closed_by, wait.closed_at = to.value, answer, by, now
 
 
-def _follow(
-    run: Run,
-    wait: Wait,
-    *,
-    then: Then,
-    because: str,
-    by: str,
-    now: datetime,
-    facts: Mapping[str, Any] | None = None,
-) -> None:
-    body = {"wait": wait.name, "kind": wait.kind, "state": wait.state, "by": by, **(facts or {})}
-    closed = Draft(kind="wait.closed", step=wait.step, body=canonical.dumps(body))
-    if then == "cancel":
-        transitions.note(run, events=[closed], now=now, actor=by)
-        lifecycle.end_cancelled(run, because=because, actor=by, now=now)
-        return
-    if then == "fail":
-        transitions.note(run, events=[closed], now=now, actor=by)
-        lifecycle.end_failed(run, because=because, actor=by, now=now)
-        return
-    transitions.move(run, to=RunState.QUEUED, events=[closed], now=now, actor=by, reason="")
-    assignments.place(run, reason=because[:300], now=now)
-
-
-def deliver_event(
-    *,
-    tenant_id: int,
-    name: str,
-    correlation_id: str,
-    message_id: str,
-    payload: Mapping[str, Any],
-    source: str,
-) -> Literal["used", "kept", "duplicate"]:
-    """Take an event in: wake the run that waits for it, or keep it until one does (R14)."""
-    with transaction.atomic():
-        events.meet(tenant_id, name, correlation_id)
-        event = events.keep(
-            tenant_id=tenant_id,
-            name=name,
-            correlation_id=correlation_id,
-            message_id=message_id,
-            payload=payload,
-            source=source,
-        )
-        if event is None:
-            return "duplicate"
-        if any(_wake_by_event(wait_id, event) for wait_id in events.waiting_for(event)):
-            return "used"
-    return "kept"
-
-
-def match_event(wait_id: int) -> bool:
-    """Give an open wait the event that was kept for it, if there is one; watch asks again."""
-    with transaction.atomic():
-        seen = Wait.objects.select_related("run").get(pk=wait_id)
-        events.meet(seen.run.tenant_id, seen.event_name, seen.correlation_id)
-        event = events.kept_for(seen.run, seen)
-        return event is not None and _wake_by_event(wait_id, event)
-
-
-def _wake_by_event(wait_id: int, event: Event) -> bool:
-    try:
-        run, wait = lock_open(wait_id)
-    except WaitClosed:
-        return False
-    now = db_now()
-    _use_event(run, wait, event, now=now, fence=0)
-    by = event.source or "event"
-    _follow(run, wait, then="resume", because=f"event {event.name} came", by=by, now=now)
-    return True
-
-
-def _use_event(run: Run, wait: Wait, event: Event, *, now: datetime, fence: int) -> None:
+def use_event(run: Run, wait: Wait, event: Event, *, now: datetime, fence: int) -> None:
+    """Close a held wait with the event that came for it, which is used by nobody else."""
     events.mark_used(run, wait, event, now=now, fence=fence)
     by = event.source or "event"
-    _close(run, wait, to=WaitState.RESOLVED, answer=event.payload, by=by, now=now)
+    close(run, wait, to=WaitState.RESOLVED, answer=event.payload, by=by, now=now)

@@ -47,14 +47,14 @@ def _try(name: str, verb: str, decision_id: int) -> dict[str, object]:
 def _act(name: str, verb: str, decision_id: int) -> bool:
     from approvals.ledger.deciding import Door, decide
     from approvals.models import Decision
-    from runs.ledger import lifecycle, waits
+    from runs.ledger import lifecycle, waking
     from runs.ledger.transitions import MoveRefused
     from runs.management.acting import actor_named
     from runs.rules.policy import local_operator
 
     decision = Decision.objects.get(pk=decision_id)
     if verb == "expire":
-        return waits.expire(decision.wait_id)
+        return waking.expire(decision.wait_id)
     if verb == "cancel":
         try:
             lifecycle.cancel(local_operator(name), decision.run_id, because="not wanted")

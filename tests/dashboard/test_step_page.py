@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from runs.ledger import waits
+from runs.ledger import waking
 from runs.models import Wait
 from runs.queries.clock import db_now
 from tests.dashboard.builders import start, work
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def let_waits_fall_due() -> None:
     for wait in Wait.objects.filter(state="open", kind="retry"):
         Wait.objects.filter(pk=wait.pk).update(due_at=db_now())
-        assert waits.expire(wait.pk)
+        assert waking.expire(wait.pk)
 
 
 def test_a_step_that_failed_shows_every_attempt_with_its_reason(

@@ -10,7 +10,7 @@ from approvals.ledger import deciding, striking
 from approvals.models import Decision
 from approvals.queries.lists import plan_of
 from runs.engine.worker import Worker
-from runs.ledger import lifecycle, tenants, waits
+from runs.ledger import lifecycle, tenants, waking
 from runs.models import PlannedCall, Run, Step, Tenant, Wait
 from runs.queries.clock import db_now
 from runs.rules import canonical
@@ -99,7 +99,7 @@ def _decide(
 def deliver(name: str, correlation_id: str, payload: dict[str, Any]) -> None:
     """An event arrives from outside."""
     tenant = Tenant.objects.get(slug=tenants.DEFAULT)
-    waits.deliver_event(
+    waking.deliver_event(
         tenant_id=tenant.pk,
         name=name,
         correlation_id=correlation_id,
@@ -113,4 +113,4 @@ def let_the_wait_fall_due(run_id: UUID) -> None:
     """Time passes until the clock closes the run's open wait."""
     wait = open_wait(run_id)
     Wait.objects.filter(pk=wait.pk).update(due_at=db_now())
-    assert waits.expire(wait.pk)
+    assert waking.expire(wait.pk)

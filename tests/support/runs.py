@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from runs.definition import Workflow
 from runs.engine.clockwork import Clockwork
 from runs.engine.worker import Worker
-from runs.ledger import lifecycle, waits
+from runs.ledger import lifecycle, waking
 from runs.models import PlannedCall, Run, Step, Tenant, Wait, guards
 from runs.queries import memberships
 from runs.queries.clock import db_now
@@ -96,7 +96,7 @@ def answer(run_id: UUID, option: str, *, by: str = "ann", **more: Any) -> None:
     wait = open_wait(run_id)
     asked = next(each for each in asked_of(wait)["options"] if each["key"] == option)
     with transaction.atomic():
-        waits.answer(wait.pk, answer={"option": option, **more}, by=by, then=asked["then"])
+        waking.answer(wait.pk, answer={"option": option, **more}, by=by, then=asked["then"])
 
 
 def asked_of(wait: Wait) -> Any:
@@ -125,7 +125,7 @@ def approve(run_id: UUID, *, strike: Iterable[str] = (), by: str = "ann") -> int
 def deliver(name: str, correlation_id: str, payload: Mapping[str, Any], **more: Any) -> str:
     """An event from outside; it has its own message id unless one is given."""
     message = {"message_id": str(uuid4()), "source": "tests", **more}
-    return waits.deliver_event(
+    return waking.deliver_event(
         tenant_id=the_tenant().pk,
         name=name,
         correlation_id=correlation_id,

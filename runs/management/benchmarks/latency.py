@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import transaction
 
 from runs.dispatch.tethered import die_with_parent
-from runs.ledger import lifecycle, waits
+from runs.ledger import lifecycle, waking
 from runs.queries import latency as stored
 from runs.rules.policy import local_operator
 
@@ -61,7 +61,7 @@ def _one() -> tuple[float, float]:
     _until(started.id, "waiting")
     wait_id = stored.open_wait(started.id)
     with transaction.atomic():
-        waits.answer(wait_id, answer={"option": "yes", "fields": {}}, by="bench")
+        waking.answer(wait_id, answer={"option": "yes", "fields": {}}, by="bench")
     _until(started.id, "succeeded")
     return stored.seconds_to_start(started.id)
 

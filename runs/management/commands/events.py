@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from runs.ledger import waits
+from runs.ledger import waking
 from runs.management import given
 from runs.management.verbs import VerbCommand
 from runs.queries import memberships
@@ -38,7 +38,7 @@ class Command(VerbCommand):
             "message_id": given.short_enough(said["message_id"], named="--message-id", most=300),
         }
         try:
-            outcome = waits.deliver_event(
+            outcome = waking.deliver_event(
                 tenant_id=given.the_tenant(actor, said["tenant"]),
                 payload=given.json_object(said["payload"], named="--payload"),
                 source=actor.name[:200],
