@@ -41,6 +41,8 @@ class Run(models.Model):
     generation = models.PositiveIntegerField(default=1)
     cancel_requested = models.BooleanField(default=False)
     pause_requested = models.BooleanField(default=False)
+    paused_at = models.DateTimeField(null=True)
+    paused_with = models.UUIDField(null=True)
 
     # Begun in place of that run, behind that checkpoint of it; so often in a row by itself (R5).
     restart_of = models.ForeignKey(
@@ -106,6 +108,11 @@ class Run(models.Model):
                 fields=["restart_of"],
                 condition=models.Q(restart_of__isnull=False),
                 name="run_by_what_it_restarts",
+            ),
+            models.Index(
+                fields=["paused_with"],
+                condition=models.Q(paused_with__isnull=False),
+                name="run_paused_with_others",
             ),
             models.Index(
                 fields=["worker"],

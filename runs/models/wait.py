@@ -7,7 +7,10 @@ from runs.rules.states import WaitKind, WaitState
 
 
 class Wait(models.Model):
-    """`on_due` says what the clock does at `due_at`: resume, cancel, fail or stay."""
+    """`on_due` says what the clock does at `due_at`: resume, cancel, fail or stay.
+
+    A superseded one ended its run, which was resumed: whatever the body asks is asked anew.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="waits", db_index=False)
     step = models.CharField(max_length=200)
@@ -15,6 +18,7 @@ class Wait(models.Model):
     name = models.CharField(max_length=300)
     kind = models.CharField(max_length=20)
     state = models.CharField(max_length=20, default=WaitState.OPEN.value)
+    superseded = models.BooleanField(db_default=False, default=False)
     fence = models.BigIntegerField()
     due_at = models.DateTimeField(null=True)
     on_due = models.CharField(max_length=20, default="stay")
@@ -38,7 +42,9 @@ class Wait(models.Model):
                 name="wait_kind_is_known",
             ),
             models.UniqueConstraint(
-                fields=["run", "step", "generation", "name"], name="one_wait_per_name"
+                fields=["run", "step", "generation", "name"],
+                condition=models.Q(superseded=False),
+                name="one_wait_per_name",
             ),
             models.UniqueConstraint(
                 fields=["run"],
