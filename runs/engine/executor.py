@@ -132,6 +132,7 @@ def _attempt(session: Session) -> Went:
 
 
 def _went_on(session: Session, attempt: Attempt, advanced: Advanced) -> Went:
+    faults.reach("finished", step=attempt.begun.key)
     if session.begun.key == attempt.begun.key:
         faults.reach("released")
         return Went.STOPPED
