@@ -5,6 +5,7 @@ from importlib import import_module
 from django.apps import AppConfig
 
 from runs.definition import gates
+from runs.engine import drill_desk
 from runs.rules.states import WaitKind
 
 
@@ -15,3 +16,4 @@ class ApprovalsConfig(AppConfig):
     def ready(self) -> None:
         gate = import_module("approvals.gate")
         gates.register(WaitKind.DECISION.value, gate.DecisionGate())
+        drill_desk.register(gate.answer_in_a_drill)

@@ -1,9 +1,13 @@
 """The gate of waits that a person answers: called inside the engine's own transactions."""
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
-from approvals.ledger import closing, opening
+from approvals.ledger import closing, deciding, opening
+from approvals.queries.visible import decision_of_wait
 from runs.definition.gates import OpenedWait
+from runs.rules.policy import Actor
 
 
 class DecisionGate:

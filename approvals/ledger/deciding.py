@@ -18,6 +18,7 @@ from approvals.rules import door
 from approvals.rules.asked import APPROVE, Asked, Option, asked_of, state_after
 from approvals.rules.schema import validated
 from runs.ledger import waking
+from runs.ledger.commits import commits
 from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.policy import Actor
@@ -53,6 +54,7 @@ class Decided:
     digest: str
 
 
+@commits("decision_applied")
 def decide(
     actor: Actor,
     decision_id: int,

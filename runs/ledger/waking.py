@@ -8,6 +8,7 @@ from django.db import transaction
 
 from runs.definition import gates
 from runs.ledger import assignments, events, lifecycle, transitions
+from runs.ledger.commits import commits
 from runs.ledger.waits import WaitClosed, close, lock_open, use_event
 from runs.models import Event, Run, Wait
 from runs.queries.clock import db_now
@@ -39,6 +40,7 @@ def answer(
     _follow(run, wait, then=then, because=said, by=by, now=now, facts=facts)
 
 
+@commits("timer_fired", when=bool)
 def expire(wait_id: int) -> bool:
     """Let the clock close a wait that is over, in its declared way; False when it was late."""
     with transaction.atomic():
@@ -95,6 +97,7 @@ def _follow(
     assignments.place(run, reason=because[:300], now=now)
 
 
+@commits("event_committed")
 def deliver_event(
     *,
     tenant_id: int,
@@ -122,6 +125,7 @@ def deliver_event(
     return "kept"
 
 
+@commits("event_matched", when=bool)
 def match_event(wait_id: int) -> bool:
     """Give an open wait the event that was kept for it, if there is one; watch asks again."""
     with transaction.atomic():
