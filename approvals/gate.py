@@ -28,3 +28,19 @@ class DecisionGate:
     def supersede(self, run_id: UUID, because: str) -> None:
         """A replay begins a later generation, which will ask anew."""
         closing.supersede(run_id, because)
+
+
+def answer_in_a_drill(
+    actor: Actor, wait_id: int, *, option: str, fields: Mapping[str, Any], comment: str
+) -> None:
+    """The drill's person answers as the page would; a list is taken as it stands."""
+    decision = decision_of_wait(actor, wait_id)
+    deciding.decide(
+        actor,
+        decision.pk,
+        option=option,
+        fields=fields,
+        comment=comment,
+        shown_digest=decision.digest,
+        through=deciding.Door(name="drill"),
+    )

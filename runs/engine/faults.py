@@ -27,6 +27,8 @@ SPEC = re.compile(
     r"(?P<point>[a-z_]+)(:(?P<at>\d+))?(@(?P<step>[^!\s]+))?(!(?P<how>kill|stop))?\s*"
 )
 ANY_RUN, STRIKES = "any", "strikes.jsonl"
+# While the folder holds a file of this name, every point that is reached is written down.
+TRACE, REACHED = "trace", "reached.jsonl"
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 
 
@@ -83,6 +85,14 @@ def attend(session: Attended | None) -> None:
     _attended = session
 
 
+def arm_this_process(spec: str) -> None:
+    """Have this process, a fork made for it, die where the text says."""
+    global _armed
+    _armed = spec
+    _own.clear()
+    commits.listen(reach)
+
+
 def attended() -> Attended | None:
     return _attended
 
@@ -126,9 +136,11 @@ def _reach_in(place: Path, point: Point, *, step: str, run: str) -> None:
         if struck := _count_down(place, point, step):
             os.kill(os.getpid(), SIGNALS[struck.how])
         return
+    if (place / TRACE).exists():
+        _note(place / REACHED, point, step=step, run=run, how="trace")
     for name in (run, ANY_RUN) if run else (ANY_RUN,):
         if struck := _count_down(place / name, point, step):
-            _note(place, point, step=step, run=run, how=struck.how)
+            _note(place / STRIKES, point, step=step, run=run, how=struck.how)
             os.kill(os.getpid(), SIGNALS[struck.how])
 
 
@@ -149,10 +161,10 @@ def _count_down(file: Path, point: Point, step: str) -> Spec | None:
     return None
 
 
-def _note(place: Path, point: Point, *, step: str, run: str, how: str) -> None:
+def _note(file: Path, point: Point, *, step: str, run: str, how: str) -> None:
     line = {"at": time.time(), "pid": os.getpid(), "point": point, "step": step, "run": run}
     # One write with O_APPEND: lines of processes that die at once do not mix.
-    descriptor = os.open(place / STRIKES, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     os.write(descriptor, json.dumps({**line, "how": how}).encode() + b"\n")
     os.close(descriptor)
 

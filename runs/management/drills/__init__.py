@@ -1,0 +1,1 @@
+"""How a drill is conducted: its stage, its strikes, its person, and what it finds."""
