@@ -116,8 +116,9 @@ def _is_orphan(seen: _Seen) -> bool:
 
 def _is_left_alone(seen: _Seen) -> bool:
     if seen.name == SENTINEL:  # it was stopped when its main died, and could not hear of it
-        main = _look(seen.parent)
-        return main is None or main.name != MAIN
+        parent = _look(seen.parent)
+        # What it has just forked bears its name for a moment; another cluster may sweep just then.
+        return parent is None or parent.name not in (MAIN, SENTINEL)
     # A fork of a worker has no environment of its own to carry the mark, but it keeps the group.
     return seen.group != seen.pid and identity_of(seen.group) is None
 
