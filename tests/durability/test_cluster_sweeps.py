@@ -9,7 +9,11 @@ import pytest
 
 from runs.dispatch import groups
 
-pytestmark = [pytest.mark.processes, pytest.mark.one_database]
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.one_database,
+    pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
+]
 
 
 @contextmanager
