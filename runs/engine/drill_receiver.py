@@ -31,15 +31,19 @@ class Counted:
         self.done: Counter[str] = Counter()
         self.answers: dict[str, dict[str, Any]] = {}
         self.calls: dict[str, str] = {}
-        self.manners: dict[str, Any] = {"first": [], "share": 1.0, "seed": 0, "patience": 1.0}
+        self.patience = 1.0
+        self.manners: dict[str, dict[str, Any]] = {}
 
-    def arrive(self, key: str) -> str:
+    def arrive(self, key: str, *, run: str, step: str) -> str:
         """Count an arrival; how to misbehave at it, or ""."""
         with self.lock:
             self.arrived[key] += 1
-            first, manners = self.arrived[key] == 1, dict(self.manners)
-        chance = int(sha256(f"{manners['seed']} {key}".encode()).hexdigest()[:12], 16)
-        if not first or not manners["first"] or chance % 1000 >= 1000 * manners["share"]:
+            first = self.arrived[key] == 1
+            manners = self.manners.get(run) or self.manners.get("")
+        if not first or manners is None or manners.get("step", "") not in ("", step):
+            return ""
+        chance = int(sha256(key.encode()).hexdigest()[:12], 16)
+        if chance % 1000 >= 1000 * manners.get("share", 1.0):
             return ""
         return str(manners["first"][chance // 1000 % len(manners["first"])])
 
@@ -66,9 +70,14 @@ class Counted:
                 "calls": dict(self.calls),
             }
 
-    def behave(self, manners: dict[str, Any]) -> None:
+    def behave(self, told: dict[str, Any]) -> None:
+        """In the calls of one run, or of every run that is not named; well again without `first`."""
         with self.lock:
-            self.manners |= manners
+            self.patience = told.get("patience", self.patience)
+            if told.get("first"):
+                self.manners[told.get("run", "")] = told
+            else:
+                self.manners.pop(told.get("run", ""), None)
 
 
 COUNTED = Counted()
@@ -92,10 +101,10 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(200, {})
             return
         key = self.headers["Idempotency-Key"]
-        self._take(key, body, COUNTED.arrive(key))
+        self._take(key, body, COUNTED.arrive(key, run=body["run"], step=body["step"]))
 
     def _take(self, key: str, call: dict[str, Any], misbehaviour: str) -> None:
-        patience = COUNTED.manners["patience"]
+        patience = COUNTED.patience
         if misbehaviour in ("refuse", "unavailable"):
             self._answer(422 if misbehaviour == "refuse" else 503, {})
             return

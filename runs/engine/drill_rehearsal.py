@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 from django.conf import settings
 
 from runs.definition.effects import Answer, Effect, NotSent, Probe, Refused, Request
-from runs.engine import drill_observer, identity, secrets
+from runs.engine import drill_observer, faults, identity, secrets
 from runs.queries import drills
 
 TOLD = "MILEPOST_DRILL"
@@ -112,6 +112,7 @@ class _Send:
             "answer": _answer_to(self.effect, request),
             "named": f"{self.name} {json.dumps(request, sort_keys=True)}",
             "deduplicates": self.effect.contract is not None,
+            **_whose(),
         }
         patience = min(timeout, self.rehearsal.patience)
         status, answer = _ask(
@@ -122,6 +123,13 @@ class _Send:
         if status == 503:
             raise NotSent("the rehearsed receiver takes nothing just now")
         return answer
+
+
+def _whose() -> dict[str, str]:
+    session = faults.attended()
+    if session is None:
+        return {"run": "", "step": ""}
+    return {"run": str(session.fence.run_id), "step": session.begun.key}
 
 
 @dataclass(frozen=True, slots=True)

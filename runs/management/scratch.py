@@ -25,6 +25,7 @@ class Scratch:
 
     folder: Path
     url: str
+    server: PostgresServer | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -74,6 +75,6 @@ def _database_on(server: PostgresServer, folder: Path) -> Iterator[Scratch]:
     database = f"milepost_scratch_{uuid4().hex}"
     server.run(f"CREATE DATABASE {database}")
     try:
-        yield Scratch(folder=folder, url=server.url(database))
+        yield Scratch(folder=folder, url=server.url(database), server=server)
     finally:
         server.run(f"DROP DATABASE {database} WITH (FORCE)")

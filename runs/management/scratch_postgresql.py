@@ -7,7 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -28,15 +28,16 @@ class NoPostgreSQL(Exception):
     """No PostgreSQL can be started here; install one, or name one that runs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class PostgresServer:
-    """Where it listens, and as whom to come."""
+    """Where it listens, and as whom to come; `launch` starts one's own again."""
 
     host: str
     port: int
     user: str = "postgres"
     password: str = ""
     process: subprocess.Popen[bytes] | None = None
+    launch: Callable[[], subprocess.Popen[bytes]] | None = None
 
     def url(self, database: str) -> str:
         secret = f":{self.password}" if self.password else ""
@@ -89,27 +90,39 @@ def _start(directory: Path, options: Sequence[str]) -> PostgresServer:
         data,
     ]
     command += [part for option in options for part in ("-c", option)]
-    with (directory / "log").open("wb") as log:
-        process = subprocess.Popen(  # noqa: S603 - the binaries found above
-            command,
-            user=user,
-            cwd=data,
-            env=PLAIN,
-            stdout=log,
-            stderr=log,
-            preexec_fn=die_with_parent(signal.SIGQUIT),
-            start_new_session=True,
-        )
-    server = PostgresServer(host="127.0.0.1", port=port, process=process)
+
+    def launch() -> subprocess.Popen[bytes]:
+        with (directory / "log").open("ab") as log:
+            return subprocess.Popen(  # noqa: S603 - the binaries found above
+                command,
+                user=user,
+                cwd=data,
+                env=PLAIN,
+                stdout=log,
+                stderr=log,
+                preexec_fn=die_with_parent(signal.SIGQUIT),
+                start_new_session=True,
+            )
+
+    server = PostgresServer(host="127.0.0.1", port=port, process=launch(), launch=launch)
     _wait_until_up(server, binaries)
     return server
 
 
-def _wait_until_up(server: PostgresServer, binaries: Path) -> None:
+def restarted(server: PostgresServer) -> None:
+    """End one's own server with every connection to it, and start it again on the same data."""
+    if server.launch is None:
+        raise NoPostgreSQL("Only a server that was started here can be restarted.")
+    _stop(server)
+    server.process = server.launch()
+    _wait_until_up(server, "the restarted server")
+
+
+def _wait_until_up(server: PostgresServer, which: object) -> None:
     until = time.monotonic() + UP_WITHIN
     while not _answers(server):
         if time.monotonic() > until:
-            raise NoPostgreSQL(f"The PostgreSQL of {binaries} did not answer in {UP_WITHIN:.0f} s.")
+            raise NoPostgreSQL(f"The PostgreSQL of {which} did not answer in {UP_WITHIN:.0f} s.")
         time.sleep(0.02)
 
 

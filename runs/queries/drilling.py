@@ -117,7 +117,7 @@ def claims(run_ids: Iterable[UUID]) -> list[Claim]:
 
 def calls(run_ids: Iterable[UUID]) -> list[CallMade]:
     rows = Call.objects.filter(run__in=list(run_ids)).order_by("pk")
-    names = "key run_id effect resource state reused irreversible authority".split()
+    names = ["key", "run_id", "effect", "resource", "state", "reused", "irreversible", "authority"]
     return [CallMade(**row) for row in rows.values(*names)]
 
 
@@ -139,7 +139,8 @@ def live_workers(*, host: str = "") -> int:
 
 def cursors_that_went_back(run_ids: Iterable[UUID]) -> list[tuple[UUID, str]]:
     """Runs and steps in which a later checkpoint has a smaller cursor (I8)."""
-    found, last = [], {}
+    found: list[tuple[UUID, str]] = []
+    last: dict[tuple[UUID, str, int], int] = {}
     rows = Checkpoint.objects.filter(run__in=list(run_ids)).order_by("run", "number")
     for run_id, step, generation, cursor in rows.values_list(
         "run_id", "step", "generation", "cursor_ordinal"

@@ -14,8 +14,9 @@ from runs import conf
 from runs.engine import drill_rehearsal, faults
 from runs.engine.drill_desk import desk
 from runs.ledger import drills, lifecycle, waking
-from runs.management.drills.stage import Stage
 from runs.ledger.waits import WaitClosed
+from runs.management.drills.asked import Asked
+from runs.management.drills.stage import Stage
 from runs.queries import drilling
 from runs.queries.clock import db_now
 from runs.queries.drilling import OpenWait
@@ -42,17 +43,28 @@ class Hand:
     answered: Counter[tuple[UUID, str]] = field(default_factory=Counter)
     lost_hands: int = 0
 
-    def start(self, workflow: str, version: int | None, data: Mapping[str, Any]) -> UUID:
+    def start(
+        self, asked: Asked, *, reference: str, armed: Callable[[UUID], object] = lambda _id: None
+    ) -> UUID:
+        """A run; `armed` is done before anybody can claim it."""
         key = str(uuid4())
 
         def begin() -> UUID:
-            return lifecycle.start(
-                self.actor, workflow=workflow, version=version, data=data, start_key=key
-            ).id
+            with transaction.atomic():
+                started = lifecycle.start(
+                    self.actor,
+                    workflow=asked.workflow,
+                    version=asked.version,
+                    data=asked.data,
+                    reference=reference,
+                    start_key=key,
+                )
+                if started.created:
+                    armed(started.id)
+            return started.id
 
         self._act(begin)
-        if self.redelivers:
-            self.redeliveries += 1
+        self.redeliveries += int(self.redelivers)
         return begin()
 
     def attend(self, waits: list[OpenWait]) -> None:

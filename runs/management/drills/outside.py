@@ -1,0 +1,81 @@
+"""The outer half of a drill: makes a scratch database of the same kind and plays the drill on it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.db import connection
+
+from runs.dispatch.tethered import die_with_parent
+from runs.management.drills.asked import Asked
+from runs.management.drills.conduct import RESTART
+from runs.management.scratch import MANAGE, Scratch, scratch_postgresql, scratch_sqlite
+from runs.management.scratch_postgresql import PostgresServer, restarted
+from runs.rules.drill_report import DrillReport
+
+LOOK_EVERY = 0.05
+
+
+class DrillBroke(Exception):
+    """The drill ended without a report; what it said last is in the text."""
+
+
+def drill_on_scratch(asked: Asked, *, postgresql_url: str = "") -> DrillReport:
+    """The report of a drill on a database that is made for it and taken away again."""
+    with _scratch(postgresql_url) as scratch:
+        process = _inner(asked, scratch)
+        server = scratch.server
+        try:
+            while process.poll() is None:
+                _restart_if_wished(scratch.folder, server)
+                time.sleep(LOOK_EVERY)
+        finally:
+            process.kill()
+            process.wait()
+        return _report_in(scratch.folder, process.returncode)
+
+
+@contextmanager
+def _scratch(postgresql_url: str) -> Iterator[Scratch]:
+    kind = scratch_sqlite() if connection.vendor == "sqlite" else None
+    with kind or scratch_postgresql(url=postgresql_url) as scratch:
+        yield scratch
+
+
+def _inner(asked: Asked, scratch: Scratch) -> "subprocess.Popen[bytes]":
+    (scratch.folder / "asked.json").write_text(asked.to_text(), "utf-8")
+    with (scratch.folder / "drill.log").open("wb") as log:
+        return subprocess.Popen(  # noqa: S603 - our own manage.py
+            [sys.executable, str(MANAGE), "drill", "--on-this-database"],
+            env={**scratch.environment, "EMAIL_URL": ""},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            preexec_fn=die_with_parent(),
+        )
+
+
+def own_environment() -> dict[str, str]:
+    """What programs of the inner half are started with: that of the inner half itself."""
+    return dict(os.environ)
+
+
+def _restart_if_wished(folder: Path, server: PostgresServer | None) -> None:
+    wish = folder / RESTART
+    if wish.exists():
+        if server is not None:
+            restarted(server)
+        wish.unlink()
+
+
+def _report_in(folder: Path, code: int) -> DrillReport:
+    try:
+        return DrillReport.from_text((folder / "report.json").read_text("utf-8"))
+    except (OSError, json.JSONDecodeError) as error:
+        said = (folder / "drill.log").read_text("utf-8", "replace")[-4000:]
+        raise DrillBroke(f"The drill ended with {code} and no report.\n{said}") from error
