@@ -42,9 +42,14 @@ class Caller:
     ) -> Answer:
         """The receiver's answer. `authority` is given where an approved list covers the call."""
         self._require_declared(effect)
+        return self._answer_of(self._made(effect, resource, request, authority=authority))
+
+    def _made(
+        self, effect: Effect, resource: str, request: str, *, authority: str | None
+    ) -> CallRecord:
         known = self._known_calls().get((effect.name, resource))
         if known is not None:
-            return self._answer_of(self._settled(effect, known, request))
+            return self._settled(effect, known, request)
         allowed = authority if authority is not None else self._authority(effect, resource, request)
         draft = CallDraft(
             key=self._key(effect, resource, request),
@@ -60,7 +65,7 @@ class Caller:
             self.session.fence, draft, place=self.attempt.place, written=self.session.written
         )
         self._remember(record)
-        return self._answer_of(self._send(effect, record))
+        return self._send(effect, record)
 
     def _key(self, effect: Effect, resource: str, request: str) -> str:
         return keys.idempotency_key(
@@ -150,9 +155,10 @@ class Caller:
     # What is known of a call that was made before
 
     def _settled(self, effect: Effect, record: CallRecord, request: str) -> CallRecord:
-        if record.request_digest != canonical.digest(request):
-            record = self._conflicting(record, request)
         self._remember(record)
+        if record.request_digest != canonical.digest(request) and self._sends_both(record, request):
+            beside = keys.resource_beside(record.resource, request)
+            return self._made(effect, beside, request, authority=None)
         match self._what_to_do(effect, record):
             case "known":
                 return self._known(effect, record)
@@ -186,15 +192,17 @@ class Caller:
             return self._send_again(effect, record, allowed_by=reopened.by)
         raise Refused(record.error)
 
-    def _conflicting(self, record: CallRecord, request: str) -> CallRecord:
+    def _sends_both(self, record: CallRecord, request: str) -> bool:
+        """A person has seen both requests, and says whether the new one is a call of its own (I5)."""
         ask = asks.conflict(
             step=self.attempt.begun.key,
             call=as_shown(record),
             new_request=canonical.loads(request),
+            beside=keys.resource_beside(record.resource, request),
         )
         name = f"conflict {record.key[:40]} {canonical.digest(request)[:16]}"
-        parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
-        return record
+        answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
+        return bool(parking.option_of(answered) == "send_new")
 
     def _looked_up(self, effect: Effect, record: CallRecord) -> CallRecord:
         probe = effect.look_up
