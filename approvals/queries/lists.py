@@ -31,7 +31,8 @@ def plan_of(decision: Decision) -> PlanAsked:
 
 
 def rows_of(decision: Decision, plan: PlanAsked) -> "QuerySet[PlannedCall]":
-    return planned_rows(decision.run_id, plan=plan.name, generation=decision.generation)
+    planned_in = plan.generation or decision.generation
+    return planned_rows(decision.run_id, plan=plan.name, generation=planned_in)
 
 
 def struck_of(decision: Decision) -> frozenset[int]:

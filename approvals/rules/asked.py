@@ -34,9 +34,13 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAsked:
-    """The list that is to be approved; its rows stand where the step planned them."""
+    """The list that is to be approved; its rows stand where the step planned them.
+
+    `generation` is that of the step which planned it; None where the ask does not say.
+    """
 
     name: str
+    generation: int | None
     count: int
     digest: str
     effects: Mapping[str, str]
@@ -93,7 +97,11 @@ def asked_of(text: str) -> Asked:
 
 def _plan(plan: Mapping[str, Any]) -> PlanAsked:
     return PlanAsked(
-        name=plan["name"], count=plan["count"], digest=plan["digest"], effects=plan["effects"]
+        name=plan["name"],
+        generation=plan.get("generation"),
+        count=plan["count"],
+        digest=plan["digest"],
+        effects=plan["effects"],
     )
 
 

@@ -38,6 +38,7 @@ class Planner:
         self._seen: set[tuple[str, str, str]] = set()
         self._stored: dict[str, dict[tuple[str, str], str]] = {}
         self._approved: dict[tuple[str, str, str], str] | None = None
+        self._generations: dict[str, int] = {}
 
     def plan(
         self, name: str, effect: Effect, *, resource: str, request: str, evidence: str
@@ -167,6 +168,7 @@ class Planner:
             groups=approval.groups,
             later=later,
             on_expiry=approval.on_expiry,
+            generation=self._generation_of(approval.of),
         )
         return parking.answered_or_park(
             self.session,
@@ -209,7 +211,7 @@ class Planner:
     def _rows(self, name: str) -> list[Any]:
         rows = list(
             resume.planned_calls(
-                self.session.fence.run_id, plan=name, generation=self.attempt.begun.generation
+                self.session.fence.run_id, plan=name, generation=self._generation_of(name)
             )
         )
         sealed = self.session.facts.get(name)
@@ -218,6 +220,15 @@ class Planner:
                 f"The plan “{name}” is not the list that was sealed; nothing is sent."
             )
         return rows
+
+    def _generation_of(self, name: str) -> int:
+        """In which generation the step that planned this list was done: it may have been kept."""
+        if self.attempt.begun.generation == 1:
+            return 1
+        if name not in self._generations:
+            maker = next(step.key for step in self.session.plan.steps if name in step.writes)
+            self._generations[name] = resume.generation_of(self.session.fence.run_id, step=maker)
+        return self._generations[name]
 
     def _digests(self, rows: list[Any]) -> list[str]:
         """Made again from the bytes that would be sent, not read from the row."""

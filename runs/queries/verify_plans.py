@@ -121,7 +121,7 @@ class Approvals:
     def _of_a_plan(
         self, wait: Wait, plan: Sealed, answer: Mapping[str, Any]
     ) -> frozenset[tuple[str, str, str]] | str:
-        rows = _rows(self.subject, plan["name"], wait.generation)
+        rows = _rows(self.subject, plan["name"], plan.get("generation", wait.generation))
         if (len(rows), list_digest(row.made for row in rows)) != (plan["count"], plan["digest"]):
             return "was shown another list of calls than the one kept"
         struck = {int(ordinal) for ordinal in answer.get("struck", [])}

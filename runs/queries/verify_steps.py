@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from runs.models import Checkpoint, Step
+from runs.models import Checkpoint, Replay, Step
 from runs.queries.verify_subject import Subject, is_digest_of, read
 from runs.rules.states import RunState, StepState
 from runs.rules.violations import Violation
@@ -22,7 +22,7 @@ STANDS_AT: dict[RunState, frozenset[StepState]] = {
 
 
 def one_result_each(subject: Subject) -> Iterator[Violation]:
-    """A step and generation has one row; one row of a step is current."""
+    """A step and generation has one row; one row of a step is current, or it is to be redone."""
     rows = Counter((step.key, step.generation) for step in subject.steps)
     for (key, generation), amount in rows.items():
         if amount > 1:
@@ -30,9 +30,28 @@ def one_result_each(subject: Subject) -> Iterator[Violation]:
                 "I1", f"Step {key} has {amount} results in generation {generation}."
             )
     current = Counter(step.key for step in subject.current)
-    for key in {step.key for step in subject.steps}:
-        if current[key] != 1:
+    stands_at = max((step.ordinal for step in subject.current), default=0)
+    for key, ordinal in {(step.key, step.ordinal) for step in subject.steps}:
+        to_be_redone = current[key] == 0 and ordinal > stands_at
+        if current[key] != 1 and not to_be_redone:
             yield subject.violates("I1", f"Step {key} has {current[key]} current results, not one.")
+    yield from _generations(subject)
+
+
+def _generations(subject: Subject) -> Iterator[Violation]:
+    """Each generation after the first was begun by one recorded replay."""
+    recorded = list(
+        Replay.objects.filter(run=subject.run)
+        .order_by("generation")
+        .values_list("generation", flat=True)
+    )
+    if recorded != list(range(2, subject.run.generation + 1)):
+        yield subject.violates(
+            "I1", f"It is in generation {subject.run.generation}; replays began {recorded}."
+        )
+    newest = max((step.generation for step in subject.steps), default=1)
+    if newest > subject.run.generation:
+        yield subject.violates("I1", f"A step has the generation {newest}, which never began.")
 
 
 def results_are_kept(subject: Subject) -> Iterator[Violation]:

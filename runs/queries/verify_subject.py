@@ -38,6 +38,14 @@ class Subject:
         """The steps that no replay has superseded, in the plan's order."""
         return [step for step in self.steps if not step.superseded]
 
+    def is_superseded(self, wait: Wait) -> bool:
+        """Whether it was opened in a generation of its step that a replay has superseded."""
+        return any(
+            (step.key, step.generation) == (wait.step, wait.generation)
+            for step in self.steps
+            if step.superseded
+        )
+
     def planned(self, key: str) -> PlanStep | None:
         return next((step for step in self.plan.steps if step.key == key), None)
 

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 Ask = dict[str, Any]
 Then = Literal["resume", "cancel", "fail"]
+# What is asked after retries or the crash budget are used up, or after a definite refusal.
+AFTER_FAILURE = ("give up", "crashes", "refused")
 
 
 def option(
@@ -54,6 +56,14 @@ def ask(
     }
 
 
+def ends_as_failed(asked: Any, answer: Any) -> bool:
+    """Whether this answer to what was asked is one that stops the run as failed."""
+    if not isinstance(asked, Mapping) or not isinstance(answer, Mapping):
+        return False
+    chosen = (each for each in asked.get("options", ()) if each["key"] == answer.get("option"))
+    return any(each["then"] == "fail" for each in chosen)
+
+
 def approve_plan(
     *,
     step: str,
@@ -65,6 +75,7 @@ def approve_plan(
     groups: Sequence[str],
     later: Sequence[str],
     on_expiry: str,
+    generation: int = 1,
 ) -> Ask:
     """Approve the sealed list `plan`, whose rows are read from where they are stored."""
     names = ", ".join(sorted(effects)) or "nothing"
@@ -78,6 +89,7 @@ def approve_plan(
         plan={
             "name": plan,
             "step": step,
+            "generation": generation,
             "count": count,
             "digest": digest,
             "effects": dict(effects),
@@ -202,8 +214,11 @@ def reconcile(
     )
 
 
-def conflict(*, step: str, call: Mapping[str, Any], new_request: Any) -> Ask:
-    """The same resource with another input: shown both, never sent as a second call (I5)."""
+def conflict(*, step: str, call: Mapping[str, Any], new_request: Any, beside: str) -> Ask:
+    """The same resource with another input: both are shown, and nothing is sent unasked (I5).
+
+    `beside` is the resource that the new request would be sent for.
+    """
     return ask(
         "conflict",
         f"Step {step} asked for {call['effect']} on {call['resource']} before with another "
@@ -215,13 +230,26 @@ def conflict(*, step: str, call: Mapping[str, Any], new_request: Any) -> Ask:
                 "Nothing new is sent. The step goes on with the first request and its result.",
             ),
             option(
+                "send_new",
+                "Send the new one as well",
+                f"The new request is sent as a call of its own, for the resource {beside}, under "
+                "its own key; the first one stays done. Where it cannot be undone, it is shown for "
+                "approval first.",
+                danger=True,
+            ),
+            option(
                 "stop",
                 "Stop",
                 f"Nothing is sent. The run stops as failed in step {step}.",
                 then="fail",
             ),
         ],
-        evidence={"first": call.get("request"), "first_state": call["state"], "new": new_request},
+        evidence={
+            "first": call.get("request"),
+            "first_state": call["state"],
+            "new": new_request,
+            "new_resource": beside,
+        },
         call=call,
     )
 

@@ -46,6 +46,11 @@ def resource_text(resource: str | int) -> str:
     return text
 
 
+def resource_beside(resource: str, request_text: str) -> str:
+    """What a second request about the same thing is called, when a person lets it be sent too."""
+    return f"{resource[: LONGEST_RESOURCE - 15]} #{canonical.digest(request_text)[:12]}"
+
+
 def judgement_hash(
     *,
     question: str,
