@@ -1,6 +1,7 @@
 """Make a call once: known, sent, sent again under its contract, looked up, or asked about."""
 
 import logging
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +9,7 @@ from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
 from runs.engine import faults, parking, secrets
 from runs.engine.envelope import as_kept, as_shown, receiver_id_of, with_secrets
-from runs.engine.limits import StepLimit, TimeIsUp
+from runs.engine.limits import CallOverdue, StepLimit, TimeIsUp, breach_of_call
 from runs.engine.session import Attempt, Session
 from runs.ledger import effects
 from runs.queries import resume
@@ -273,12 +274,12 @@ class Caller:
 
     def _send(self, effect: Effect, record: CallRecord, *, in_doubt: bool = False) -> CallRecord:
         """`in_doubt` when an earlier sending may have happened, whatever becomes of this one."""
-        fence, leaving = self.session.fence, False
+        fence, leaving, began = self.session.fence, False, time.monotonic()
         try:
             sent = with_secrets(record)
             self.session.hold_lease()
-            with self.limit.authors_code():
-                leaving = True
+            with self.limit.sending(effect.timeout.total_seconds()):
+                leaving, began = True, time.monotonic()
                 answer = effect.send(sent, key=record.key, timeout=effect.timeout.total_seconds())
         except Refused as refusal:
             reason = secrets.safe(refusal.reason)
@@ -292,8 +293,8 @@ class Caller:
             self._cut_off(record, leaving=leaving, in_doubt=in_doubt)
             raise
         # The rim of a call: whatever else comes out, nobody knows whether it happened (R7).
-        except (Exception, SystemExit) as error:  # noqa: BLE001
-            return self._doubted(effect, record, error)
+        except (Exception, SystemExit, CallOverdue) as error:  # noqa: BLE001
+            return self._doubted(effect, record, error, took=time.monotonic() - began)
         faults.reach("sent")
         return self._book(effect, record, answer)
 
@@ -328,9 +329,12 @@ class Caller:
             )
         )
 
-    def _doubted(self, effect: Effect, record: CallRecord, error: BaseException) -> CallRecord:
-        described = secrets.describe(error)
-        doubted = self._remember(effects.doubt(self.session.fence, record, error=described))
+    def _doubted(
+        self, effect: Effect, record: CallRecord, error: BaseException, *, took: float
+    ) -> CallRecord:
+        described, fence = secrets.describe(error), self.session.fence
+        breach = breach_of_call(effect, record, error, took=took)
+        doubted = self._remember(effects.doubt(fence, record, error=described, breach=breach))
         log.warning(
             "call.ambiguous",
             extra={"run": str(self.session.fence.run_id), "key": record.key, "error": described},

@@ -6,13 +6,18 @@ import socket
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from typing import TypeVar
+from uuid import UUID
 
 from django.db import Error, close_old_connections, connection
 
 from runs import conf as settings
 from runs.conf import conf
-from runs.engine import identity
-from runs.engine.takeover import end_process, take_over_lost
+from runs.engine import identity, stopping
+from runs.engine.deadlines import Deadlines
+from runs.engine.freed_locks import FreedLocks
+from runs.engine.overdue import Overdue
+from runs.engine.takeover import take_over_lost
 from runs.engine.writer import Writer
 from runs.ledger import ticks, waking, workers
 from runs.queries import due
@@ -29,6 +34,8 @@ BLIND_AFTER = 5.0
 CLOCK_TOLERANCE = 5.0
 AT_ONCE = 200
 
+Row = TypeVar("Row", int, UUID)
+
 
 class Clockwork:
     """One pass after another; what is wrong with one pass is written down and tried again."""
@@ -40,7 +47,8 @@ class Clockwork:
         self._last_slow = 0.0
         self._clock: tuple[datetime, float] | None = None
         self._held_until = 0.0
-        self._writer = Writer()
+        self._writer, self._locks = Writer(), FreedLocks()
+        self._overdue, self._deadlines = Overdue(), Deadlines()
 
     def run(self, *, stopped: Callable[[], bool]) -> None:
         """Go round until stopped."""
@@ -55,11 +63,12 @@ class Clockwork:
             close_old_connections()
             freed = self._writer.look(here=self.here)
             steady = self._clock_is_steady()
-            blind = freed or not steady or self._was_blind()
+            blind = self._locks.server_restarted() or freed or not steady or self._was_blind()
             if blind:
+                self._locks.distrust()
                 extended = workers.extend_leases()
                 log.info("clockwork.leases_extended", extra={"workers": extended})
-            take_over_lost(seen_from=self.here, leases_count=not blind)
+            take_over_lost(seen_from=self.here, leases_count=not blind, locks=self._locks)
             if steady:
                 self._close_what_is_due()
             if time.monotonic() - self._last_slow >= SLOW_DUTIES_EVERY:
@@ -94,8 +103,9 @@ class Clockwork:
         self._last_slow = time.monotonic()
         _each(due.waits_with_a_kept_event(at_most=AT_ONCE), waking.match_event)
         self._ring_again()
+        self._overdue.look(here=self.here)
         if steady:
-            self._end_overdue()
+            _each(self._deadlines.over(), stopping.stop_unheld)
         ticks.note("clockwork", holder=self.holder)
 
     def _ring_again(self) -> None:
@@ -104,15 +114,8 @@ class Clockwork:
         for assignment_id in due.unclaimed(older_than=older_than):
             settings.ring(assignment_id)
 
-    def _end_overdue(self) -> None:
-        """End the process of a step that does not return, on this machine, from outside (R26)."""
-        for late in due.overdue_steps(grace=timedelta(seconds=5)):
-            if late.identity.on_the_machine_of(self.here):
-                log.error("step.overdue", extra={"run": str(late.run_id), "step": late.step})
-                end_process(late.identity)
 
-
-def _each(ids: Iterable[int], act: Callable[[int], object]) -> None:
+def _each(ids: Iterable[Row], act: Callable[[Row], object]) -> None:
     """One row that cannot be served does not keep the others waiting."""
     for number in ids:
         try:
@@ -120,4 +123,5 @@ def _each(ids: Iterable[int], act: Callable[[int], object]) -> None:
         except Error:
             raise
         except Exception:
-            log.exception("clockwork.duty_failed", extra={"duty": act.__name__, "row": number})
+            told = {"duty": getattr(act, "__name__", ""), "row": str(number)}
+            log.exception("clockwork.duty_failed", extra=told)

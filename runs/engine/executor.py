@@ -9,18 +9,19 @@ from enum import Enum, auto
 from django.db import InterfaceError, OperationalError, connection
 
 from runs.definition.effects import Refused, RetryLater
-from runs.engine import faults, parking, secrets
+from runs.engine import faults, parking, secrets, stopping
 from runs.engine.caller import park_refused, refuse_unknown
 from runs.engine.context import RunContext
 from runs.engine.interruptions import HandBack, Parked, StopRequested
-from runs.engine.limits import StepLimit, TimeIsUp
+from runs.engine.limits import DeadlineOver, StepLimit, TimeIsUp
 from runs.engine.session import Attempt, Keeper, Session, begin_attempt, open_session
 from runs.engine.turning import finish_step, one_transaction, orphans
-from runs.ledger import lifecycle, waits
+from runs.ledger import lifecycle, takeover, waits
 from runs.queries import resume
 from runs.rules import asks, canonical
 from runs.rules.claims import Advanced, Claimed
 from runs.rules.fence import Fence, FenceLost
+from runs.rules.limits import Breach
 from runs.rules.retry import delay, exhausted, gives_up
 from runs.rules.states import WaitKind
 from runs.rules.written import WaitDraft
@@ -46,8 +47,8 @@ class ReturnedValue(RuntimeError):
     """A step's body returned a value; nobody reads it, facts are written with `run.write`."""
 
 
-def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> None:
-    """Work on a run until it ends, parks, is handed back, or is somebody else's.
+def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> bool:
+    """Work on a run until it ends, parks, or is handed back; False when it is somebody else's.
 
     `stop_at_boundary` gives the reason to hand the run back at its next checkpoint, or "".
     """
@@ -60,12 +61,15 @@ def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], 
         log.info("run.parked", extra=facts)
     except FenceLost:
         log.warning("fence.lost", extra=facts)
+        takeover.note_rejected(fence)
+        return False
     except AWAY:
         raise
     # The rim of the loop: a fault of the engine's own must not leave the run in nobody's hands.
     except Exception as error:
         log.exception("engine.failed", extra=facts)
         _fail(fence, error)
+    return True
 
 
 def _until_left(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> None:
@@ -92,6 +96,7 @@ def _work(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str])
     faults.attend(session)
     if claimed.cancel_requested or claimed.pause_requested:
         raise StopRequested
+    session.ends_at = stopping.ends_at(session)
     while _attempt(session) is Went.ON:
         if because := stop_at_boundary():
             raise HandBack(because, entered=False)
@@ -100,7 +105,7 @@ def _work(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str])
 def _attempt(session: Session) -> Went:
     """Enter the current step's body once; whatever happens becomes a recorded outcome."""
     attempt = begin_attempt(session)
-    limit = StepLimit(attempt.planned.timeout)
+    limit = StepLimit(attempt.planned.timeout, ends_at=session.ends_at)
     context = RunContext(session, attempt, limit)
     in_one = one_transaction(attempt) if attempt.declared.transactional else nullcontext()
     ending = False
@@ -116,6 +121,9 @@ def _attempt(session: Session) -> Went:
     except RetryLater as later:
         _park_retry(session, attempt, later, after=later.after.total_seconds(), counts=False)
         return Went.STOPPED
+    except DeadlineOver:
+        _drop_cut_statement()
+        return _stopped_at_deadline(session, attempt)
     except TimeIsUp as late:
         _drop_cut_statement()
         return _failed(session, attempt, late)
@@ -139,6 +147,13 @@ def _went_on(session: Session, attempt: Attempt, advanced: Advanced) -> Went:
     if advanced.cancel_requested or advanced.pause_requested:
         raise StopRequested
     return Went.ON
+
+
+def _stopped_at_deadline(session: Session, attempt: Attempt) -> Went:
+    if not stopping.stop_held(session, attempt):
+        raise HandBack("its deadline was raised meanwhile", entered=True)
+    log.warning("run.deadline_over", extra={"run": str(session.fence.run_id)})
+    return Went.STOPPED
 
 
 def _drop_cut_statement() -> None:
@@ -216,7 +231,12 @@ def _failed(session: Session, attempt: Attempt, error: BaseException) -> Went:
     if gives_up(retry, error) or (
         exhausted(retry, failures) and attempt.declared.on_exhausted == "stop"
     ):
-        lifecycle.fail(session.fence, reason=described, error_class=type(error).__name__)
+        lifecycle.fail(
+            session.fence,
+            reason=described,
+            error_class=type(error).__name__,
+            breach=_breach(attempt, error),
+        )
     elif exhausted(retry, failures):
         _park_exhausted(session, attempt, error, failures=failures)
     else:
@@ -270,7 +290,12 @@ def _park(
         error=secrets.describe(error),
         counts=counts,
         resets=resets,
+        breach=_breach(attempt, error),
     )
     waits.park(
         session.fence, place=attempt.place, wait=draft, written=session.written, failure=failure
     )
+
+
+def _breach(attempt: Attempt, error: BaseException) -> Breach | None:
+    return error.breach(attempt.begun.key) if isinstance(error, TimeIsUp) else None

@@ -11,6 +11,7 @@ from django.db import Error, connection
 
 from runs.conf import conf
 from runs.dispatch import drain
+from runs.engine.session_lock import SessionLock
 from runs.ledger import workers
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,7 @@ class LeaseKeeper(threading.Thread):
         super().__init__(name="lease-keeper", daemon=True)
         self.worker_id, self.on_lost = worker_id, on_lost
         self._stopped = threading.Event()
+        self._lock = SessionLock(worker_id)
         self._trusted_until = _now() + conf().lease.total_seconds() * TRUSTED_SHARE
         self.lost = self._draining = False
 
@@ -49,6 +51,7 @@ class LeaseKeeper(threading.Thread):
 
     def run(self) -> None:
         due = time.monotonic() + conf().renew_every.total_seconds()
+        self._keep_lock()
         while not self._stopped.wait(LOOK_EVERY):
             if drain.requested() and not self._draining:
                 self._say_that_it_drains()
@@ -67,11 +70,21 @@ class LeaseKeeper(threading.Thread):
         else:
             self._draining = True
 
+    def _keep_lock(self) -> None:
+        """From the first moment: a worker that dies young is found by it too."""
+        try:
+            _wait_briefly_for_locks()
+            self._lock.keep()
+        except Error as error:
+            log.warning("lease.lock_not_taken", extra={"error": str(error)})
+            connection.close()
+
     def _renew_once(self) -> float:
         asked_at = _now()
         try:
             _wait_briefly_for_locks()
             kept = workers.renew(self.worker_id, memory_kb=_memory_kb())
+            self._lock.keep()
         except Error as error:
             log.warning(
                 "lease.renewal_failed",

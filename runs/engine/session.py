@@ -67,6 +67,7 @@ class Session:
 
     `is_fresh` until it has ever waited: then there are no waits to ask the database for.
     `left` is how the body was told to leave; whoever swallows it is told again (R13).
+    `ends_at` is when the run's deadline is over, by the monotonic clock.
     """
 
     claimed: Claimed
@@ -81,6 +82,7 @@ class Session:
     is_fresh: bool
     written: Written = field(default_factory=Written)
     left: BaseException | None = None
+    ends_at: float | None = None
 
     @property
     def fence(self) -> Fence:

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from runs.dispatch import groups
 from runs.engine import identity
+from runs.engine.freed_locks import FreedLocks
 from runs.ledger import takeover, workers
 from runs.queries.workers import SeenWorker, workers_to_look_at
 from runs.rules.identity import ProcessIdentity
@@ -21,15 +22,31 @@ DEATH_WITHIN = 5.0
 OTHERS_TAKE_WITHIN = timedelta(seconds=2 * DEATH_WITHIN)
 
 
-def take_over_lost(*, seen_from: ProcessIdentity, leases_count: bool) -> int:
-    """Look at every worker once; how many were lost. Leases do not count after an outage."""
+def take_over_lost(
+    *, seen_from: ProcessIdentity, leases_count: bool, locks: FreedLocks | None = None
+) -> int:
+    """Look at every worker once; how many were lost. Leases do not count after an outage.
+
+    `locks` remembers from pass to pass whose session is gone; only of workers that cannot be
+    seen from here does that say more than their process does.
+    """
+    seen = workers_to_look_at(others_take_within=OTHERS_TAKE_WITHIN)
+    elsewhere = [each for each in seen if not each.identity.on_the_machine_of(seen_from)]
+    cut_off = locks.look(elsewhere) if locks is not None else set()
     return sum(
-        _look_at(worker, seen_from=seen_from, leases_count=leases_count)
-        for worker in workers_to_look_at(others_take_within=OTHERS_TAKE_WITHIN)
+        _look_at(
+            worker,
+            seen_from=seen_from,
+            leases_count=leases_count,
+            is_cut_off=worker.id in cut_off,
+        )
+        for worker in seen
     )
 
 
-def _look_at(worker: SeenWorker, *, seen_from: ProcessIdentity, leases_count: bool) -> bool:
+def _look_at(
+    worker: SeenWorker, *, seen_from: ProcessIdentity, leases_count: bool, is_cut_off: bool
+) -> bool:
     life = identity.life_of(worker.identity, seen_from=seen_from)
     if worker.state is not WorkerState.LIVE:
         # Declared lost by somebody who did not come to the end, or gone with a run in its hands.
@@ -37,6 +54,8 @@ def _look_at(worker: SeenWorker, *, seen_from: ProcessIdentity, leases_count: bo
         return True
     if life == "dead":
         because, only_if_expired = "its process is gone", False
+    elif life == "elsewhere" and is_cut_off:
+        because, only_if_expired = "its session at the database is gone", False
     elif leases_count and worker.lease_is_over:
         alive = "" if life == "elsewhere" else f" and its process is {life}"
         because, only_if_expired = f"its lease is over{alive}", True

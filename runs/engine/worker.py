@@ -19,6 +19,7 @@ from runs.engine.executor import AWAY, execute
 from runs.engine.lease_keeper import LeaseKeeper
 from runs.ledger import assignments, lifecycle, takeover, workers
 from runs.queries import resume
+from runs.queries.workers import is_live
 from runs.rules.claims import Claimed
 from runs.rules.fence import Fence, FenceLost
 from runs.rules.plan import BrokenWorkflow, plan_of
@@ -75,15 +76,25 @@ class Worker:
             claimed = self._claim(stop)
             if claimed is None:
                 return True
-            try:
-                execute(claimed, keeper=self.keeper, stop_at_boundary=boundary)
-            except AWAY as error:
-                self._give_back(claimed.fence, error)
-            except Exception:
-                log.exception("engine.failed", extra={"run": str(claimed.fence.run_id)})
-                self._let_go()
-                raise
+            self._work_on(claimed, boundary)
         return False
+
+    def _work_on(self, claimed: Claimed, boundary: Callable[[], str]) -> None:
+        try:
+            if not execute(claimed, keeper=self.keeper, stop_at_boundary=boundary):
+                self._end_if_replaced()
+        except AWAY as error:
+            self._give_back(claimed.fence, error)
+        except Exception:
+            log.exception("engine.failed", extra={"run": str(claimed.fence.run_id)})
+            self._let_go()
+            raise
+
+    def _end_if_replaced(self) -> None:
+        """Its run is somebody else's. A worker that was declared lost ends; nothing of it is wanted."""
+        if not is_live(self.id):
+            log.error("worker.replaced", extra={"worker": str(self.id)})
+            self.keeper.on_lost()
 
     def _let_go(self) -> None:
         """The engine itself failed: no run may stay in the hands of a worker that lives on (I11)."""

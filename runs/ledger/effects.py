@@ -14,6 +14,7 @@ from runs.rules import canonical
 from runs.rules.calls import CallDraft, CallRecord, record_of
 from runs.rules.chain import Draft
 from runs.rules.fence import Fence, FenceLost
+from runs.rules.limits import Breach
 from runs.rules.states import CallState, call_sources_of
 from runs.rules.written import StepPlace, Written
 
@@ -118,11 +119,17 @@ def keep_unsent(fence: Fence, call: CallRecord, *, reason: str) -> CallRecord:
 
 
 @commits("doubt_committed")
-def doubt(fence: Fence, call: CallRecord, *, error: str) -> CallRecord:
-    """It left, and nobody knows whether it happened (I6)."""
+def doubt(
+    fence: Fence, call: CallRecord, *, error: str, breach: Breach | None = None
+) -> CallRecord:
+    """It left, and nobody knows whether it happened (I6); `breach` when its timeout was over."""
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
         stored = _change(fence, call, to=CallState.AMBIGUOUS, also_from=(), error=error)
+        if breach is not None:
+            late = breach.event(step=stored.step, then=run.state)
+            actor = str(fence.worker_id)
+            transitions.note(run, events=[late], now=now, actor=actor, fence=fence.number)
         _note(run, fence, stored, "call.ambiguous", now=now, error=error)
     return record_of(stored)
 

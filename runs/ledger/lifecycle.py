@@ -12,17 +12,19 @@ from django.db.models import F
 from runs import conf
 from runs.definition import gates, registry
 from runs.definition.workflow import Workflow
-from runs.ledger import assignments, plans, postgresql, sqlite, tenants, transitions
+from runs.ledger import assignments, holding, plans, postgresql, sqlite, tenants, transitions
 from runs.ledger.commits import commits
 from runs.models import Run, Step, Tenant, Wait
 from runs.models.run import new_run_id
 from runs.queries.audit_line import audit_line
 from runs.queries.clock import db_now
-from runs.queries.visibility import visible_runs
+from runs.queries.first_input import first_input_digest
+from runs.queries.in_doubt import calls_in_doubt
 from runs.rules import canonical, inputs
 from runs.rules.chain import Draft
 from runs.rules.claims import NextStep, RunDraft
 from runs.rules.fence import Fence
+from runs.rules.limits import Breach
 from runs.rules.plan import Plan, plan_of
 from runs.rules.policy import Actor, Verb, may_see_tenant, require
 from runs.rules.states import FINAL, AssignmentState, RunState, StepState, WaitState
@@ -142,7 +144,7 @@ def _started_before(
     run = Run.objects.filter(tenant=owner, workflow=cls.name, start_key=start_key).first()
     if run is None:
         return None
-    if run.input_digest != canonical.digest(text):
+    if canonical.digest(text) not in (run.input_digest, first_input_digest(run)):
         raise StartKeyTaken(
             f"Start key {start_key!r} already started run {run.pk} with another input "
             f"(its digest is {run.input_digest[:12]}…, this one's {canonical.digest(text)[:12]}…). "
@@ -159,7 +161,7 @@ def hand_back(fence: Fence, *, because: str, entered: bool) -> None:
     """
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
-        if run.cancel_requested:
+        if run.cancel_requested or run.pause_requested:
             stop_held(run, fence, now=now)
             return
         assignments.close(run.pk, to=AssignmentState.RELEASED, outcome=because, now=now)
@@ -181,7 +183,7 @@ def hand_back(fence: Fence, *, because: str, entered: bool) -> None:
 
 
 @commits("failed")
-def fail(fence: Fence, *, reason: str, error_class: str) -> None:
+def fail(fence: Fence, *, reason: str, error_class: str, breach: Breach | None = None) -> None:
     """The run stops with its reason; it stays open to resume, replay and restart."""
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
@@ -203,6 +205,7 @@ def fail(fence: Fence, *, reason: str, error_class: str) -> None:
             run,
             to=RunState.FAILED,
             events=[
+                *([breach.event(step=run.step, then=RunState.FAILED.value)] if breach else []),
                 Draft(kind="step.failed", step=run.step, body=body),
                 Draft(kind="run.failed", step=run.step, body=body),
                 line(run, state=RunState.FAILED, reason=reason, in_flight=run.step),
@@ -211,6 +214,8 @@ def fail(fence: Fence, *, reason: str, error_class: str) -> None:
             actor=str(fence.worker_id),
             fence=fence.number,
             reason=reason,
+            pause_requested=False,
+            paused_with=None,
         )
 
 
@@ -232,33 +237,24 @@ def stop_held(run: Run, fence: Fence, *, now: datetime) -> None:
     Step.objects.filter(run=run, key=run.step, superseded=False, state="running").update(
         state=StepState.PENDING.value, fence=fence.number
     )
-    transitions.move(
-        run,
-        to=RunState.PAUSED,
-        events=[
-            Draft(kind="run.paused", step=run.step),
-            line(run, state=RunState.PAUSED, reason=run.reason, in_flight=run.step),
-        ],
-        now=now,
-        actor=actor,
-        fence=fence.number,
-    )
+    end_paused(run, because=run.reason, actor=actor, now=now, fence=fence.number)
 
 
 @commits("cancel_committed")
-def cancel(actor: Actor, run_id: UUID, *, because: str) -> str:
+def cancel(actor: Actor, run_id: UUID, *, because: str, seen: str | None = None) -> str:
     """Cancel a run, at once or, while a worker holds it, at its next checkpoint (R17).
 
-    Returns the state the run is in now. Raises MoveRefused when it is already final.
+    Returns the state the run is in now. Raises NotAllowed, NoSuchRun, RunChanged, and
+    MoveRefused when it is already final.
     """
-    require(actor, Verb.OPERATE)
-    if not visible_runs(actor).filter(pk=run_id).exists():
-        raise transitions.NoSuchRun(f"There is no run {run_id}.")
     with transaction.atomic():
-        run, now = transitions.lock(run_id), db_now()
+        run, now = holding.visible_as_seen(actor, run_id, seen=seen), db_now()
         if RunState(run.state) in FINAL:
             raise transitions.MoveRefused(run.pk, state=run.state, to=RunState.CANCELLED)
-        if run.state == RunState.RUNNING:
+        if run.state != RunState.RUNNING:
+            assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="cancelled", now=now)
+            end_cancelled(run, because=because, actor=actor.name, now=now)
+        elif not run.cancel_requested:
             event = Draft(kind="run.cancel_requested", body=canonical.dumps({"because": because}))
             transitions.note(
                 run,
@@ -268,10 +264,7 @@ def cancel(actor: Actor, run_id: UUID, *, because: str) -> str:
                 cancel_requested=True,
                 reason=because,
             )
-            return run.state
-        assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="cancelled", now=now)
-        end_cancelled(run, because=because, actor=actor.name, now=now)
-        return RunState.CANCELLED
+        return run.state
 
 
 def end_cancelled(run: Run, *, because: str, actor: str, now: datetime, fence: int = 0) -> None:
@@ -285,7 +278,8 @@ def end_cancelled(run: Run, *, because: str, actor: str, now: datetime, fence: i
     Step.objects.filter(run=run, superseded=False).exclude(
         state__in=[StepState.SUCCEEDED.value, StepState.FAILED.value]
     ).update(state=StepState.SKIPPED.value, ended_at=now, fence=run.fence)
-    body = canonical.dumps({"because": because})
+    doubts = calls_in_doubt(run.pk)
+    body = canonical.dumps({"because": because, **({"in_doubt": doubts} if doubts else {})})
     transitions.move(
         run,
         to=RunState.CANCELLED,
@@ -297,6 +291,35 @@ def end_cancelled(run: Run, *, because: str, actor: str, now: datetime, fence: i
         actor=actor,
         fence=fence,
         reason=because,
+    )
+
+
+def end_paused(
+    run: Run,
+    *,
+    because: str,
+    actor: str,
+    now: datetime,
+    fence: int = 0,
+    paused_with: UUID | None = None,
+) -> None:
+    """A locked run that nobody holds stands still; an open wait of it stays open, its clock stands."""
+    others = paused_with or run.paused_with
+    body = {"because": because, **({"with": str(others)} if others else {})}
+    transitions.move(
+        run,
+        to=RunState.PAUSED,
+        events=[
+            Draft(kind="run.paused", step=run.step, body=canonical.dumps(body)),
+            line(run, state=RunState.PAUSED, reason=because, in_flight=run.step),
+        ],
+        now=now,
+        actor=actor,
+        fence=fence,
+        reason=because,
+        pause_requested=False,
+        paused_at=now,
+        paused_with=others,
     )
 
 
@@ -315,6 +338,9 @@ def end_failed(run: Run, *, because: str, actor: str, now: datetime) -> None:
         now=now,
         actor=actor,
         reason=because,
+        pause_requested=False,
+        paused_at=None,
+        paused_with=None,
     )
 
 

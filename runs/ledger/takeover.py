@@ -7,13 +7,16 @@ from django.db import transaction
 
 from runs.conf import CRASH_BUDGET
 from runs.definition import gates
-from runs.ledger import assignments, lifecycle, transitions, waits
-from runs.ledger.commits import reached
+from runs.ledger import assignments, audit, lifecycle, transitions, waits
+from runs.ledger.commits import commits, reached
 from runs.models import Assignment, Call, Checkpoint, Run, Step
 from runs.queries.clock import db_now
+from runs.queries.overruns import overruns
 from runs.rules import asks, canonical
 from runs.rules.chain import Draft
-from runs.rules.states import AssignmentState, CallState, RunState, StepState, WaitKind
+from runs.rules.fence import Fence
+from runs.rules.limits import Breach, Cause, Limit
+from runs.rules.states import FINAL, AssignmentState, CallState, RunState, StepState, WaitKind
 from runs.rules.written import StepPlace, WaitDraft
 
 ACTOR = "watch"
@@ -57,6 +60,26 @@ def take_over(worker_id: UUID, *, because: str, crashed: bool = True) -> list[UU
     return taken
 
 
+@commits("late_write_committed", when=bool)
+def note_rejected(fence: Fence) -> bool:
+    """Tell that a replaced worker tried to write: in its run's chain, after the end in its tenant's (R37).
+
+    False when nobody has replaced it, so that nothing was refused for its fence.
+    """
+    with transaction.atomic():
+        run = transitions.lock(fence.run_id)
+        if (run.fence, run.worker_id) == (fence.number, fence.worker_id):
+            return False
+        actor, now = str(fence.worker_id), db_now()
+        body = {"run": str(run.pk), "fence": fence.number, "newest": run.fence, "worker": actor}
+        late = Draft(kind="write.rejected", step=run.step, body=canonical.dumps(body))
+        if RunState(run.state) in FINAL:
+            audit.append_to_tenant(run.tenant_id, [late], now=now, actor=actor)
+        else:
+            transitions.note(run, events=[late], now=now, actor=actor, fence=fence.number)
+    return True
+
+
 def _held_by(worker_id: UUID) -> list[UUID]:
     # In order of their ids: two takers then wait for each other instead of deadlocking (R18).
     return list(
@@ -68,6 +91,7 @@ def _held_by(worker_id: UUID) -> list[UUID]:
 
 def _take(run: Run, worker_id: UUID, *, because: str, crashed: bool) -> None:
     now = db_now()
+    overrun = list(overruns(run, now=now))
     run.fence += 1
     Run.objects.filter(pk=run.pk).update(fence=run.fence)
     step = Step.objects.get(run=run, key=run.step, superseded=False)
@@ -76,16 +100,31 @@ def _take(run: Run, worker_id: UUID, *, because: str, crashed: bool) -> None:
     assignments.close(run.pk, to=AssignmentState.LOST, outcome=because[:300], now=now)
     step.fence, step.state = run.fence, StepState.PENDING.value
     step.save(update_fields=["crashes", "fence", "state"])
-    body = {"worker": str(worker_id), "because": because, "crashes": step.crashes}
-    taken = Draft(kind="run.taken_over", step=run.step, body=canonical.dumps(body))
+    asks_now = crashed and step.crashes > 0 and step.crashes % CRASH_BUDGET == 0
+    then = RunState.WAITING if asks_now else RunState.QUEUED
+    body = {
+        "worker": str(worker_id),
+        "because": because,
+        "crashed": crashed,
+        "crashes": step.crashes,
+    }
+    taken = [
+        *(breach.event(step=run.step, then=then.value) for breach in overrun),
+        Draft(kind="run.taken_over", step=run.step, body=canonical.dumps(body)),
+    ]
     if run.cancel_requested:
-        transitions.note(run, events=[taken], now=now, actor=ACTOR)
+        transitions.note(run, events=taken, now=now, actor=ACTOR)
         lifecycle.end_cancelled(run, because=run.reason, actor=ACTOR, now=now)
-    elif crashed and step.crashes and step.crashes % CRASH_BUDGET == 0:
+    elif asks_now:
         _ask_about_crashes(run, step, taken, because=because, now=now)
+    elif run.pause_requested:
+        transitions.note(run, events=taken, now=now, actor=ACTOR)
     else:
-        transitions.move(run, to=RunState.QUEUED, events=[taken], now=now, actor=ACTOR)
+        transitions.move(run, to=RunState.QUEUED, events=taken, now=now, actor=ACTOR)
         assignments.place(run, reason=because[:300], now=now)
+    if run.pause_requested and not run.cancel_requested:
+        # The holder is dead, so what it was asked for is done for it (R17).
+        lifecycle.end_paused(run, because=run.reason, actor=ACTOR, now=now)
 
 
 def _came_further(run: Run, step: Step) -> bool:
@@ -103,7 +142,19 @@ def _came_further(run: Run, step: Step) -> bool:
     return pages.filter(awaiting="").exists() or calls.exists()
 
 
-def _ask_about_crashes(run: Run, step: Step, taken: Draft, *, because: str, now: datetime) -> None:
+def _budget_used(step: Step) -> Breach:
+    return Breach(
+        limit=Limit.CRASHES,
+        trigger=f"step {step.key}",
+        elapsed=step.crashes,
+        allowed=CRASH_BUDGET,
+        cause=Cause.DESIGN,
+    )
+
+
+def _ask_about_crashes(
+    run: Run, step: Step, taken: list[Draft], *, because: str, now: datetime
+) -> None:
     asked = asks.crash_budget_used(step=step.key, crashes=step.crashes, because=because)
     place = StepPlace(
         key=step.key, scope=step.scope, generation=step.generation, attempt=step.attempt
@@ -118,7 +169,8 @@ def _ask_about_crashes(run: Run, step: Step, taken: Draft, *, because: str, now:
         run,
         to=RunState.WAITING,
         events=[
-            taken,
+            *taken,
+            _budget_used(step).event(step=step.key, then=RunState.WAITING.value),
             Draft(kind="run.parked", step=step.key, body=canonical.dumps({"wait": opened.name})),
             lifecycle.line(run, state=RunState.WAITING, reason=opened.name, in_flight=step.key),
         ],

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 
@@ -14,6 +15,7 @@ from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.fence import Fence
+from runs.rules.limits import Breach
 from runs.rules.states import AssignmentState, RunState, StepState, WaitKind, WaitState
 from runs.rules.written import StepPlace, WaitDraft, Written
 
@@ -35,6 +37,7 @@ class Failure:
     error: str
     counts: bool
     resets: bool = False
+    breach: Breach | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,22 +99,35 @@ def _park(
 
 
 def open_wait(run: Run, place: StepPlace, wait: WaitDraft, *, now: datetime) -> Wait:
-    """The row of a wait on a locked run; the caller parks the run."""
+    """The row of a wait on a locked run; the caller parks the run.
+
+    One that was withdrawn when its run was stopped is opened again; a timer keeps its time.
+    """
     after = wait.after_seconds
-    return Wait.objects.create(
-        run=run,
-        step=place.key,
-        generation=place.generation,
-        name=wait.name,
-        kind=wait.kind,
-        fence=run.fence,
-        due_at=None if after is None else now + timedelta(seconds=after),
-        on_due=wait.on_due,
-        event_name=wait.event_name,
-        correlation_id=wait.correlation_id,
-        subject=wait.asks,
-        opened_at=now,
-    )
+    named = {"run": run, "step": place.key, "generation": place.generation, "name": wait.name}
+    values = {
+        "kind": wait.kind,
+        "fence": run.fence,
+        "due_at": None if after is None else now + timedelta(seconds=after),
+        "on_due": wait.on_due,
+        "event_name": wait.event_name,
+        "correlation_id": wait.correlation_id,
+        "subject": wait.asks,
+        "opened_at": now,
+    }
+    if place.attempt > 1 and (again := Wait.objects.filter(**named, state="withdrawn").first()):
+        return _open_again(again, values)
+    return Wait.objects.create(**named, **values)
+
+
+def _open_again(wait: Wait, values: dict[str, Any]) -> Wait:
+    if wait.kind == WaitKind.TIMER:
+        values["due_at"] = wait.due_at
+    for name, value in {**values, "state": WaitState.OPEN.value, "closed_at": None}.items():
+        setattr(wait, name, value)
+    wait.closed_by = ""
+    wait.save()
+    return wait
 
 
 def _park_run(
@@ -141,8 +157,12 @@ def _park_run(
         actor=str(fence.worker_id),
         fence=fence.number,
         checkpoint=run.checkpoint + 1,
-        reason="",
+        reason=run.reason if run.pause_requested else "",
     )
+    if run.pause_requested:
+        lifecycle.end_paused(
+            run, because=run.reason, actor=str(fence.worker_id), now=now, fence=fence.number
+        )
 
 
 def _park_step(step: Step, fence: Fence, failure: Failure | None) -> None:
@@ -177,6 +197,8 @@ def _checkpoint(run: Run, step: Step, opened: Wait, *, now: datetime) -> None:
 
 def _park_events(run: Run, place: StepPlace, opened: Wait, failure: Failure | None) -> list[Draft]:
     drafts = []
+    if failure is not None and failure.breach is not None:
+        drafts.append(failure.breach.event(step=place.key, then=RunState.WAITING.value))
     if failure is not None:
         body = {
             "error_class": failure.error_class,

@@ -14,7 +14,8 @@ from runs.models import Event, Run, Wait
 from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.chain import Draft
-from runs.rules.states import RunState, WaitState
+from runs.rules.limits import Breach, Cause, Limit
+from runs.rules.states import RunState, WaitKind, WaitState
 
 Then = Literal["resume", "cancel", "fail"]
 
@@ -42,7 +43,10 @@ def answer(
 
 @commits("timer_fired", when=bool)
 def expire(wait_id: int) -> bool:
-    """Let the clock close a wait that is over, in its declared way; False when it was late."""
+    """Let the clock close a wait that is over, in its declared way; False when it was late.
+
+    While its run is paused, the clock of a wait stands.
+    """
     with transaction.atomic():
         try:
             run, wait = lock_open(wait_id)
@@ -50,6 +54,8 @@ def expire(wait_id: int) -> bool:
             return False
         now = db_now()
         if wait.due_at is None or wait.due_at > now or wait.on_due == "stay":
+            return False
+        if run.state == RunState.PAUSED:
             return False
         resolved = wait.on_due == "resume"
         close(
@@ -63,8 +69,20 @@ def expire(wait_id: int) -> bool:
         if not resolved:
             gates.gate_for(wait.kind).expire(wait.pk)
         then: Then = "resume" if resolved else ("cancel" if wait.on_due == "cancel" else "fail")
-        _follow(run, wait, then=then, because=_overdue(wait), by="the clock", now=now)
+        late = None if resolved else _breach(wait, now=now)
+        _follow(run, wait, then=then, because=_overdue(wait), by="the clock", now=now, breach=late)
     return True
+
+
+def _breach(wait: Wait, *, now: datetime) -> Breach:
+    by_person = wait.kind == WaitKind.DECISION
+    return Breach(
+        limit=Limit.WAIT,
+        trigger=f"{wait.kind} {wait.name}",
+        elapsed=(now - wait.opened_at).total_seconds(),
+        allowed=((wait.due_at or now) - wait.opened_at).total_seconds(),
+        cause=Cause.PERSON if by_person else Cause.DEPENDENCY,
+    )
 
 
 def _overdue(wait: Wait) -> str:
@@ -82,18 +100,29 @@ def _follow(
     by: str,
     now: datetime,
     facts: Mapping[str, Any] | None = None,
+    breach: Breach | None = None,
 ) -> None:
     body = {"wait": wait.name, "kind": wait.kind, "state": wait.state, "by": by, **(facts or {})}
-    closed = Draft(kind="wait.closed", step=wait.step, body=canonical.dumps(body))
+    closed = [Draft(kind="wait.closed", step=wait.step, body=canonical.dumps(body))]
+    if breach is not None:
+        ends = RunState.CANCELLED if then == "cancel" else RunState.FAILED
+        closed.insert(0, breach.event(step=wait.step, then=ends.value))
     if then == "cancel":
-        transitions.note(run, events=[closed], now=now, actor=by)
+        transitions.note(run, events=closed, now=now, actor=by)
         lifecycle.end_cancelled(run, because=because, actor=by, now=now)
         return
     if then == "fail":
-        transitions.note(run, events=[closed], now=now, actor=by)
+        transitions.note(run, events=closed, now=now, actor=by)
         lifecycle.end_failed(run, because=because, actor=by, now=now)
         return
-    transitions.move(run, to=RunState.QUEUED, events=[closed], now=now, actor=by, reason="")
+    if run.state == RunState.PAUSED:
+        # What came is kept with the wait; whoever resumes the run lets it go on from there.
+        closed.append(
+            lifecycle.line(run, state=RunState.PAUSED, reason=run.reason, in_flight=run.step)
+        )
+        transitions.note(run, events=closed, now=now, actor=by)
+        return
+    transitions.move(run, to=RunState.QUEUED, events=closed, now=now, actor=by, reason="")
     assignments.place(run, reason=because[:300], now=now)
 
 

@@ -15,6 +15,10 @@ from runs.rules.states import WorkerState
 IDLE_IN_TRANSACTION = "60s"
 NAME_SESSION = """SELECT set_config('application_name', %s, false),
     set_config('idle_in_transaction_session_timeout', %s, false)"""
+PROBE_OFTEN = """SELECT set_config('tcp_keepalives_idle', '1', false),
+    set_config('tcp_keepalives_interval', '1', false),
+    set_config('tcp_keepalives_count', '2', false),
+    set_config('tcp_user_timeout', '3000', false)"""
 END_SESSIONS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = %s AND pid <> pg_backend_pid()"""
 
@@ -62,6 +66,26 @@ def end_sessions(worker_id: UUID) -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(END_SESSIONS, [_session_of(worker_id)])
+
+
+def hold_lock(worker_id: UUID, key: int) -> bool:
+    """Take the session lock that tells every host that this worker lives, and say that it is held.
+
+    The server probes the connection often: one to a machine that has gone must not look alive.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(PROBE_OFTEN)
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
+        if not cursor.fetchone()[0]:
+            return False
+    return bool(
+        Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value).update(lock_key=key)
+    )
+
+
+def forget_lock(worker_id: UUID) -> None:
+    """From now on only its lease says that this worker lives."""
+    Worker.objects.filter(pk=worker_id).update(lock_key=None)
 
 
 def _session_of(worker_id: UUID) -> str:

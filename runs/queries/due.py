@@ -1,31 +1,24 @@
 """What the clockwork has to do now, by the database's clock."""
 
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from datetime import timedelta
 
 from django.db.models import Exists, OuterRef
 
-from runs.models import Assignment, Event, Run, Step, Wait
+from runs.models import Assignment, Event, Wait
 from runs.queries.clock import db_now
-from runs.queries.plans import plan_by_hash
-from runs.queries.workers import identity_of, idle_workers
-from runs.rules.identity import ProcessIdentity
+from runs.queries.workers import idle_workers
 from runs.rules.states import AssignmentState, RunState, WaitKind, WaitState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverdueStep:
-    run_id: UUID
-    step: str
-    identity: ProcessIdentity
-
-
 def waits_due(*, at_most: int) -> list[int]:
-    """Open waits whose time is over and whose declared way out is not to stay."""
+    """Open waits whose time is over and whose declared way out is not to stay.
+
+    While its run is paused, the clock of a wait stands.
+    """
     rows = Wait.objects.filter(state=WaitState.OPEN.value, due_at__lte=db_now()).exclude(
         on_due="stay"
     )
+    rows = rows.exclude(run__state=RunState.PAUSED.value)
     return list(rows.order_by("due_at", "id").values_list("pk", flat=True)[:at_most])
 
 
@@ -49,27 +42,3 @@ def unclaimed(*, older_than: timedelta) -> list[int]:
     if not rows.exists():
         return []
     return list(rows.order_by("placed_at", "id").values_list("pk", flat=True)[: idle_workers()])
-
-
-def overdue_steps(*, grace: timedelta) -> list[OverdueStep]:
-    """Running steps that are past their declared timeout by more than `grace`."""
-    now = db_now()
-    running = Run.objects.filter(state=RunState.RUNNING.value).select_related("worker")
-    return [_overdue(run) for run in running if _ends_at(run, grace) < now]
-
-
-def _ends_at(run: Run, grace: timedelta) -> datetime:
-    """When the body that is running now has to be over: it began with its claim or its step."""
-    timeout = plan_by_hash(run.plan_id).step(run.step).timeout
-    if timeout is None:
-        return datetime.max.replace(tzinfo=UTC)
-    step = Step.objects.filter(run=run, key=run.step, superseded=False).first()
-    claim = run.assignments.filter(state=AssignmentState.CLAIMED.value).first()
-    if step is None or claim is None or step.started_at is None or claim.claimed_at is None:
-        return datetime.max.replace(tzinfo=UTC)  # It has moved on while we looked.
-    began = max(step.started_at, claim.claimed_at)
-    return began + timedelta(seconds=timeout) + grace
-
-
-def _overdue(run: Run) -> OverdueStep:
-    return OverdueStep(run_id=run.pk, step=run.step, identity=identity_of(run.worker))

@@ -46,9 +46,9 @@ def keys_so_far(run_id: UUID, number: int) -> tuple[int, str]:
 
 def answers_of(run_id: UUID, *, step: str, generation: int) -> dict[str, Answered]:
     """The closed waits of a step, by name; one that was withdrawn is asked again."""
-    rows = Wait.objects.filter(run_id=run_id, step=step, generation=generation).exclude(
-        state__in=[WaitState.OPEN.value, WaitState.WITHDRAWN.value]
-    )
+    rows = Wait.objects.filter(
+        run_id=run_id, step=step, generation=generation, superseded=False
+    ).exclude(state__in=[WaitState.OPEN.value, WaitState.WITHDRAWN.value])
     return {
         wait.name: Answered(
             wait_id=wait.pk,

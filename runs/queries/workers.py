@@ -22,6 +22,7 @@ class SeenWorker:
     lease_is_over: bool
     draining: bool
     end_reason: str
+    lock_key: int | None = None
 
 
 def workers_to_look_at(*, others_take_within: timedelta) -> list[SeenWorker]:
@@ -43,6 +44,7 @@ def workers_to_look_at(*, others_take_within: timedelta) -> list[SeenWorker]:
             lease_is_over=row.lease_until < now,
             draining=row.draining,
             end_reason=row.end_reason,
+            lock_key=row.lock_key,
         )
         for row in rows
         if row.state != WorkerState.LOST or _gone_since(row) < now - others_take_within
@@ -64,6 +66,11 @@ def identity_of(row: Worker | None) -> ProcessIdentity:
         pid=row.pid,
         started=row.pid_started,
     )
+
+
+def is_live(worker_id: UUID) -> bool:
+    """Whether nobody has declared this worker gone."""
+    return Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value).exists()
 
 
 def idle_workers() -> int:

@@ -1,6 +1,7 @@
 """What makes a process the same process: a pid alone is used again (R22)."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,3 +21,8 @@ class ProcessIdentity:
             other.boot_id,
             other.pid_namespace,
         )
+
+
+def lock_key(worker_id: UUID) -> int:
+    """The advisory lock of a worker: a signed bigint, from the part of its id that is random."""
+    return int.from_bytes(worker_id.bytes[8:], signed=True)
