@@ -83,6 +83,15 @@ def empty_site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite database with every table and no row but those of the migrations, to be copied."""
+    file = tmp_path_factory.mktemp("migrated") / "milepost.sqlite3"
+    made = Site(var=file.parent, database_url=f"sqlite:///{file}").manage("migrate", "-v", "0")
+    assert made.code == 0, made.err
+    return file
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
     with chromium() as running:
         yield running

@@ -2,11 +2,13 @@
 
 import http.cookiejar
 import re
+import shutil
 import signal
 import socket
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlencode
 
 import psutil
@@ -22,8 +24,21 @@ WORDS = {"web": "config.wsgi", "cluster": "cluster", "watch": "watch"}
 
 
 @pytest.fixture
-def up(empty_site: Site) -> Iterator[Program]:
-    program = start(empty_site, port=free_port())
+def fresh_up(empty_site: Site) -> Iterator[Program]:
+    """`up` on a machine where nothing was set up before."""
+    yield from _served(empty_site)
+
+
+@pytest.fixture
+def up(empty_site: Site, migrated_sqlite: Path) -> Iterator[Program]:
+    """`up` where the tables are there already, which takes less time."""
+    empty_site.var.mkdir(parents=True)
+    shutil.copy(migrated_sqlite, empty_site.var / migrated_sqlite.name)
+    yield from _served(empty_site)
+
+
+def _served(site: Site) -> Iterator[Program]:
+    program = start(site, port=free_port())
     program.says("Ctrl-C stops everything", within=60)
     yield program
     program.send(signal.SIGTERM)
@@ -67,13 +82,15 @@ class Visitor:
         return str(self.opener.open(url, data=form, timeout=10).read().decode())
 
 
-def test_a_fresh_machine_is_served_and_its_link_signs_in(empty_site: Site, up: Program) -> None:
+def test_a_fresh_machine_is_served_and_its_link_signs_in(
+    empty_site: Site, fresh_up: Program
+) -> None:
     visitor = Visitor()
 
-    page = visitor.press(link_in(up.said()))
+    page = visitor.press(link_in(fresh_up.said()))
 
     assert "Set a password" in page
-    assert f"http://127.0.0.1:{up.port}" in up.said()
+    assert f"http://127.0.0.1:{fresh_up.port}" in fresh_up.said()
     assert all(alive(empty_site, name) for name in PARTS)
 
 
