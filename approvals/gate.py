@@ -1,6 +1,7 @@
 """The gate of waits that a person answers: called inside the engine's own transactions."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +29,10 @@ class DecisionGate:
     def supersede(self, run_id: UUID, because: str) -> None:
         """A replay begins a later generation, which will ask anew."""
         closing.supersede(run_id, because)
+
+    def postpone(self, wait_id: int, until: datetime) -> None:
+        """The run was paused meanwhile; whoever was asked has as much time left as before."""
+        closing.postpone(wait_id, until)
 
 
 def answer_in_a_drill(

@@ -1,5 +1,6 @@
 """A decision ends without an answer: the clock was first, its run was closed or is redone."""
 
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import F
@@ -43,3 +44,10 @@ def _end(run_id: UUID, because: str, *, to: DecisionState) -> None:
             because=because,
             seq=F("seq") + 1,
         )
+
+
+def postpone(wait_id: int, until: datetime) -> None:
+    """Its run was paused, and the clock stood; the caller owns the transaction and holds the run."""
+    Decision.objects.filter(wait_id=wait_id, state=DecisionState.OPEN.value).update(
+        expires_at=until, urgent_at=until, seq=F("seq") + 1
+    )

@@ -61,9 +61,12 @@ def require_open(decision: Decision, *, now: datetime) -> None:
 
 
 def is_over(decision: Decision, *, now: datetime) -> bool:
-    """Whether the clock may close it at any moment, so that no answer counts any more."""
+    """Whether the clock may close it at any moment, so that no answer counts any more.
+
+    While its run is paused, the clock stands.
+    """
     closes = decision.expires_at if decision.on_expiry != "stay" else None
-    return closes is not None and now >= closes
+    return closes is not None and (decision.run.paused_at or now) >= closes
 
 
 def sentence_of(decision: Decision) -> str:

@@ -40,6 +40,9 @@ class Gate(Protocol):
     def supersede(self, run_id: UUID, because: str) -> None:
         """Called inside the transaction of a replay, which asks anew in a later generation."""
 
+    def postpone(self, wait_id: int, until: datetime) -> None:
+        """Called inside the transaction that resumes a paused run: the clock stood meanwhile."""
+
 
 class Quiet:
     """The gate of waits that no person is asked about: the clock or an event answers them."""
@@ -55,6 +58,9 @@ class Quiet:
 
     def supersede(self, run_id: UUID, because: str) -> None:
         """Nothing was shown that would have to be taken back."""
+
+    def postpone(self, wait_id: int, until: datetime) -> None:
+        """Nobody was told until when."""
 
 
 class NoGate(LookupError):

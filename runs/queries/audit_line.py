@@ -4,7 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from runs.models import Call, Run, Step, Wait
+from runs.queries.in_doubt import calls_in_doubt
 from runs.rules.claims import Claimed
+from runs.rules.states import UNSETTLED_CALLS
 
 STEP_FIELDS = ("key", "generation", "state", "attempt", "failures", "crashes", "facts_digest")
 CALL_FIELDS = ("key", "step", "effect", "state", "sends", "receiver_id", "authority")
@@ -12,13 +14,17 @@ WAIT_FIELDS = ("name", "step", "kind", "state", "closed_by")
 
 
 def audit_line(run: Run, *, state: str, reason: str, in_flight: str = "") -> dict[str, Any]:
-    """What the tables say about a run that is about to be `state`; JSON, without times."""
-    return {
-        **_said(
-            run.pk, run, plan_hash=run.plan_id, state=state, reason=reason, in_flight=in_flight
-        ),
-        **steps_calls_waits(run.pk),
-    }
+    """What the tables say about a run that is about to be `state`; JSON, without times.
+
+    `in_doubt` names the calls of which nobody knows whether they happened, if there are any.
+    """
+    said = _said(
+        run.pk, run, plan_hash=run.plan_id, state=state, reason=reason, in_flight=in_flight
+    )
+    told = steps_calls_waits(run.pk)
+    if any(call["state"] in UNSETTLED_CALLS for call in told["calls"]):
+        said["in_doubt"] = calls_in_doubt(run.pk)
+    return {**said, **told}
 
 
 def _said(

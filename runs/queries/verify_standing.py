@@ -36,7 +36,8 @@ def stands_by_one_thing(subject: Subject) -> Iterator[Violation]:
     placed = _in(subject, AssignmentState.PLACED)
     waits = [wait for wait in subject.waits if wait.state == WaitState.OPEN]
     found = (len(claimed), len(placed), len(waits))
-    if found != KEPT_BY.get(subject.state, (0, 0, 0)):
+    waits_paused = subject.state is RunState.PAUSED and found == (0, 0, 1)
+    if found != KEPT_BY.get(subject.state, (0, 0, 0)) and not waits_paused:
         yield subject.violates(
             "I10" if subject.final else "I11",
             f"It is {subject.state.value} with {found[0]} claimed and {found[1]} placed "

@@ -105,7 +105,13 @@ MOVES: dict[RunState, frozenset[RunState]] = {
         {RunState.QUEUED, RunState.PAUSED, RunState.FAILED, RunState.CANCELLED, RunState.SUPERSEDED}
     ),
     RunState.PAUSED: frozenset(
-        {RunState.QUEUED, RunState.WAITING, RunState.CANCELLED, RunState.SUPERSEDED}
+        {
+            RunState.QUEUED,
+            RunState.WAITING,
+            RunState.FAILED,
+            RunState.CANCELLED,
+            RunState.SUPERSEDED,
+        }
     ),
     RunState.FAILED: frozenset({RunState.QUEUED, RunState.CANCELLED, RunState.SUPERSEDED}),
     RunState.SUCCEEDED: frozenset(),

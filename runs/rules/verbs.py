@@ -1,0 +1,90 @@
+"""What people can do with a run as it stands, and the sentence that says why not."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from runs.rules.asks import AFTER_FAILURE
+from runs.rules.states import FINAL, RunState
+
+
+class RunVerb(StrEnum):
+    """What a person does to a run; each is a resource of its own on the pages."""
+
+    RESUME = "resume"
+    PAUSE = "pause"
+    CORRECT = "correct"
+    CANCEL = "cancel"
+
+
+class NotNow(Exception):
+    """This cannot be done to the run as it stands; the message says why, and what can be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stands:
+    """What decides: the state, what is requested of the holder, and what is waited for."""
+
+    state: RunState
+    cancel_requested: bool = False
+    pause_requested: bool = False
+    supersede_requested: bool = False
+    waits_for: str = ""
+    ask_kind: str = ""
+
+
+def why_not(verb: RunVerb, stands: Stands) -> str:
+    """Empty when the verb may be used."""
+    if stands.state in FINAL:
+        return (
+            f"It is {stands.state.value}, and such a run never changes again. "
+            "Restart it as a new run instead."
+        )
+    if verb is not RunVerb.CANCEL and (stands.cancel_requested or stands.supersede_requested):
+        ends = "cancelled" if stands.cancel_requested else "superseded"
+        return f"It is being {ends}: its worker ends it at its next checkpoint."
+    match verb:
+        case RunVerb.RESUME:
+            return _why_no_resume(stands)
+        case RunVerb.PAUSE:
+            return _why_no_pause(stands)
+        case RunVerb.CORRECT:
+            return _why_no_correction(stands)
+        case _:
+            return ""
+
+
+def _why_no_resume(stands: Stands) -> str:
+    match stands.state:
+        case RunState.QUEUED:
+            return "It is queued already: the next free worker takes it."
+        case RunState.RUNNING if not stands.pause_requested:
+            return "A worker is working on it; there is nothing to resume."
+        case RunState.WAITING if stands.waits_for == "decision":
+            return "It waits for a decision: answer that, and it goes on."
+        case RunState.WAITING:
+            return f"It waits for its {stands.waits_for or 'wait'}, and goes on by itself then."
+        case _:
+            return ""
+
+
+def _why_no_pause(stands: Stands) -> str:
+    match stands.state:
+        case RunState.PAUSED:
+            return "It is paused already."
+        case RunState.FAILED:
+            return "It has failed, so it stands still until somebody resumes it."
+        case RunState.RUNNING if stands.pause_requested:
+            return "It is asked to pause already: it does at its next checkpoint."
+        case _:
+            return ""
+
+
+def _why_no_correction(stands: Stands) -> str:
+    if stands.state in (RunState.PAUSED, RunState.FAILED):
+        return ""
+    if stands.state is RunState.WAITING and stands.ask_kind in AFTER_FAILURE:
+        return ""
+    return (
+        f"It is {stands.state.value}, and its input may be in use. Pause it first; the input of a "
+        "run is corrected while it has failed, is paused, or asks what to do after a failure."
+    )

@@ -1,0 +1,124 @@
+"""Small workflows to pause, resume and correct: they stumble, ask, listen, and pause themselves."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from runs.definition import Retry, Workflow, registry, step
+from runs.ledger import pausing, resuming
+from runs.models import AuditEvent
+from tests.support import runs
+
+ONCE = Retry(attempts=1)
+
+
+def kinds_of(run_id: UUID) -> list[str]:
+    """What has happened to a run, in its order."""
+    events = AuditEvent.objects.filter(run=run_id).order_by("seq")
+    return list(events.values_list("kind", flat=True))
+
+
+def made() -> list[type[Workflow]]:
+    """Declared on a shelf of their own, so that importing this module registers nothing."""
+    return [*_that_stop(), *_that_wait(), *_that_pause()]
+
+
+def _that_stop() -> list[type[Workflow]]:
+    with registry.isolated():
+
+        class Stumbles(Workflow):
+            """Fails at its second step at its first attempts, then goes on."""
+
+            name, version = "stumbles", 1
+
+            class Input:
+                mend: int
+                paper: str = "white"
+
+            @step(reads=["mend", "paper"], writes=["counted"])
+            def count(self, run: Any) -> None:
+                run.write("counted", 3)
+
+            @step(reads=["mend", "paper"], writes=["printed"], retry=ONCE, on_exhausted="stop")
+            def print(self, run: Any) -> None:
+                if run.attempt <= run.read("mend"):
+                    raise RuntimeError("out of paper")
+                run.write("printed", run.read("paper"))
+
+        class GivesUp(Workflow):
+            name, version = "gives_up", 1
+
+            class Input:
+                times: int = 9
+                word: str = "no"
+
+            @step(reads=["times", "word"], writes=["said"], retry=ONCE)
+            def speak(self, run: Any) -> None:
+                if run.attempt <= run.read("times"):
+                    raise RuntimeError("lost for words")
+                run.write("said", run.read("word"))
+
+    return [Stumbles, GivesUp]
+
+
+def _that_wait() -> list[type[Workflow]]:
+    with registry.isolated():
+
+        class Asks(Workflow):
+            name, version = "asks", 1
+
+            @step(writes=["answer"])
+            def ask(self, run: Any) -> None:
+                run.write("answer", run.ask("go", question="Go on?")["option"])
+
+        class Listens(Workflow):
+            name, version = "listens", 1
+
+            @step(writes=["payload"])
+            def listen(self, run: Any) -> None:
+                payload = run.wait_for(
+                    "order.paid", correlation_id="7", expires=timedelta(hours=1), on_expiry="fail"
+                )
+                run.write("payload", payload)
+
+    return [Asks, Listens]
+
+
+def _that_pause() -> list[type[Workflow]]:
+    with registry.isolated():
+
+        class PausesItself(Workflow):
+            name, version = "pauses_itself", 1
+
+            class Input:
+                also_resume: bool = False
+
+            @step(reads=["also_resume"], writes=["turned"])
+            def turn(self, run: Any) -> None:
+                for page in run.pages(range(3), size=1):
+                    if page.end.ordinal == 1:
+                        pausing.pause(runs.the_operator(), run.id, because="by itself")
+                        if run.read("also_resume"):
+                            resuming.resume(runs.the_operator(), run.id)
+                    with run.checkpoint(cursor=page.end):
+                        pass
+                run.write("turned", 3)
+
+        class PausesAndAsks(Workflow):
+            name, version = "pauses_and_asks", 1
+
+            @step(writes=["answer"])
+            def ask(self, run: Any) -> None:
+                if run.attempt == 1:
+                    pausing.pause(runs.the_operator(), run.id, because="by itself")
+                run.write("answer", run.ask("go", question="Go on?")["option"])
+
+        class PausesAndFails(Workflow):
+            name, version = "pauses_and_fails", 1
+
+            @step(writes=["nothing"], retry=ONCE, on_exhausted="stop")
+            def fail(self, run: Any) -> None:
+                pausing.pause(runs.the_operator(), run.id, because="by itself")
+                raise RuntimeError("out of paper")
+
+    return [PausesItself, PausesAndAsks, PausesAndFails]
