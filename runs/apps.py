@@ -1,5 +1,6 @@
 """Tells Django that the app `runs` exists, finds workflows, and keeps the database's guards."""
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +17,8 @@ class RunsConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("runs.checks")
+        if "FAULT_AT" in os.environ:
+            import_module("runs.engine.faults")
         for kind in ("event", "timer", "retry", "capacity"):
             gates.register(kind, gates.Quiet())
         post_migrate.connect(prepare, sender=self, dispatch_uid="runs.prepare")
