@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger import drills
@@ -18,6 +19,7 @@ from runs.management.drills import conduct, outside
 from runs.management.drills.asked import Asked
 from runs.management.drills.stage import Stage
 from runs.management.scratch_postgresql import NoPostgreSQL
+from runs.queries import drills as drilled
 from runs.rules import inputs
 from runs.rules.canonical import NotCanonical
 from runs.rules.crash_points import SAYS
@@ -75,6 +77,8 @@ class Command(BaseCommand):
             report = self._drill(said)
         except MISUSED as misused:
             raise CommandError(str(misused), returncode=2) from None
+        except Error as error:
+            raise CommandError(f"The report cannot be stored: {error}", returncode=1) from error
         except (outside.DrillBroke, NoPostgreSQL) as broke:
             raise CommandError(str(broke), returncode=1) from None
         self._print(report, as_json=said["json"])
@@ -83,6 +87,7 @@ class Command(BaseCommand):
 
     def _drill(self, said: dict[str, Any]) -> DrillReport:
         actor, asked = actor_named(said["who"]), _asked(said)
+        drilled.require_room()
         report = outside.drill_on_scratch(asked, postgresql_url=said["postgresql_url"])
         drills.keep(actor, report)
         return report

@@ -131,6 +131,7 @@ def play_matrix(drill: Drill) -> list[Played]:
     reached = {
         (scouts.get(line["run"], ""), line["step"], line["point"]) for line in drill.stage.reached()
     }
+    reached |= {("", "", point) for point in drill.hand.came_to}
     wanted = roles.matrix(reached, drill.steps, every=drill.asked.every)
     effects = [step.key for step in drill.plan.steps if step.effects]
     if drill.asked.every:

@@ -1,5 +1,6 @@
 """What a drill found, read from the database, the receiver, and what the strikes left behind."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ from runs.rules.drill_report import CellState, Observed, Recovery, Resumed, Stru
 from runs.rules.states import RunState
 from runs.rules.violations import Violation
 
+# "retry retry 2 is due"
+STUTTER = re.compile(r"^(\w+) \1 ")
 ANSWERED = ("answered", "event", "is due", "came")
 
 
@@ -104,13 +107,14 @@ def _death_between(found: Found, before: Claim, claim: Claim) -> Strike | None:
 
 
 def _why(claim: Claim, death: Strike | None) -> str:
+    reason = STUTTER.sub(r"\1 ", claim.reason)
     if death is None:
-        return f"{claim.reason}."
-    done = "was stopped" if death.how == "stop" else "was killed"
-    where = f" in step {death.step}" if death.step else ""
+        return f"{reason}."
+    done = "stopped" if death.how == "stop" else "killed"
+    where = f" of step {death.step}" if death.step else ""
     return (
-        f"process {death.pid} {done}{where} when {said_of(death.point)} "
-        f"(seen as: {claim.reason}); what was committed is kept."
+        f"its worker (process {death.pid}) was {done} at “{death.point}”{where}: "
+        f"{said_of(death.point)}. Seen as: {reason}."
     )
 
 
@@ -215,7 +219,7 @@ def _cell(each: Played, found: Found, wrong: Sequence[Violation]) -> Struck:
         state, sentence = CellState.VIOLATED, mine[0].text
     elif each.ended == "asked":
         state, sentence = CellState.ASKED, f"It asks: {each.reason}"
-    elif each.unstruck and not found.struck(each.run_id):
+    elif each.unstruck:
         state, sentence = CellState.UNREACHED, "The step does not come to this point."
     else:
         state, sentence = CellState.SURVIVED, _survived(each, found)

@@ -20,6 +20,7 @@ from runs.management.drills.stage import Stage
 from runs.queries import drilling
 from runs.queries.clock import db_now
 from runs.queries.drilling import OpenWait
+from runs.rules.crash_points import Point
 from runs.rules.policy import Actor, local_operator
 from runs.rules.states import WaitKind
 
@@ -42,6 +43,7 @@ class Hand:
     actor: Actor = field(default_factory=lambda: local_operator(NAME))
     answered: Counter[tuple[UUID, str]] = field(default_factory=Counter)
     lost_hands: int = 0
+    came_to: set[Point] = field(default_factory=set)
 
     def start(
         self, asked: Asked, *, reference: str, armed: Callable[[UUID], object] = lambda _id: None
@@ -63,7 +65,7 @@ class Hand:
                     armed(started.id)
             return started.id
 
-        self._act(begin)
+        self._act("started", begin)
         self.redeliveries += int(self.redelivers)
         return begin()
 
@@ -99,14 +101,16 @@ class Hand:
         chosen = next(each for each in wait.ask["options"] if each["key"] == option)
         fields = _fields(chosen, wait, self.stage.receiver)
         self._act(
+            "decision_applied",
             lambda: desk()(
                 self.actor, wait.id, option=option, fields=fields, comment="answered in a drill"
-            )
+            ),
         )
 
     def _deliver(self, wait: OpenWait) -> None:
         for _ in range(2 if self.redelivers else 1):
             self._act(
+                "event_committed",
                 lambda: waking.deliver_event(
                     tenant_id=wait.tenant_id,
                     name=wait.event_name,
@@ -114,7 +118,7 @@ class Hand:
                     message_id=f"drill {wait.id}",
                     payload={"drilled": True},
                     source=NAME,
-                )
+                ),
             )
         self.redeliveries += int(self.redelivers)
 
@@ -124,27 +128,31 @@ class Hand:
         if timed and wait.due_at and (wait.due_at - db_now()).total_seconds() > LONG:
             drills.hasten(wait.id)
 
-    def _act(self, act: Callable[[], object]) -> None:
+    def _act(self, point: Point, act: Callable[[], object]) -> None:
         """In a process of its own when this act is armed to be struck, again until it is done."""
-        if not self.stage.is_armed(HANDS):
+        self.came_to.add(point)
+        if not self._is_to_be_struck(point):
             act()
             return
-        spec = (self.stage.faults / HANDS).read_text()
         self.stage.disarm(HANDS)
         connections.close_all()
-        child = FORK.Process(target=_struck_act, args=(act, spec))
+        child = FORK.Process(target=_struck_act, args=(act, point))
         child.start()
         child.join()
         self.lost_hands += child.exitcode != 0
         # Whoever was struck behind the commit does not know that it was made, and asks again.
         _again(act)
 
+    def _is_to_be_struck(self, point: Point) -> bool:
+        armed = self.stage.faults / HANDS
+        return armed.exists() and armed.read_text().startswith(point)
+
 
 HANDS = "hands"
 
 
-def _struck_act(act: Callable[[], object], spec: str) -> None:
-    faults.arm_this_process(spec)
+def _struck_act(act: Callable[[], object], point: Point) -> None:
+    faults.arm_this_process(point)
     act()
     os._exit(0)
 

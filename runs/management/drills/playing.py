@@ -143,17 +143,11 @@ class Player:
 
     def _end(self, each: Played, how: Ended) -> None:
         each.ended = how
-        left = [target for target in (str(each.run_id), ANY) if self._still_armed(each, target)]
+        mine = {str(each.run_id): True, ANY: each.role.anywhere, HANDS: each.role.hands}
+        left = [name for name, own in mine.items() if own and self.stage.is_armed(name)]
         each.unstruck = (*left, *each.strikes, *each.anywhere)
         for target in left:
             self.stage.disarm(target)
-        if each.role.hands:
-            self.stage.disarm(HANDS)
-
-    def _still_armed(self, each: Played, target: str) -> bool:
-        if target == ANY and not each.role.anywhere:
-            return False
-        return self.stage.is_armed(target)
 
 
 def wake(pid: int) -> None:
