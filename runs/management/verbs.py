@@ -11,8 +11,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
 from runs.definition.registry import UnknownWorkflow
+from runs.ledger.correcting import NothingToCorrect
 from runs.ledger.lifecycle import NoSuchTenant, StartKeyTaken
+from runs.ledger.limits import DeadlineTooShort, NoDeadline
 from runs.ledger.plans import PlanChanged
+from runs.ledger.replaying import RunChanged
 from runs.ledger.transitions import MoveRefused, NoSuchRun
 from runs.management.acting import UnknownActor, actor_named
 from runs.management.given import Misused, NoSuchWorker
@@ -20,6 +23,7 @@ from runs.rules.canonical import NotCanonical
 from runs.rules.inputs import InvalidInput
 from runs.rules.plan import BrokenWorkflow
 from runs.rules.policy import Actor, NotAllowed
+from runs.rules.verbs import NotNow
 
 # What was asked about is wrong: 1. How it was asked is wrong: 2.
 WRONG = (
@@ -33,6 +37,11 @@ WRONG = (
     NoSuchRun,
     NoSuchWorker,
     MoveRefused,
+    NotNow,
+    RunChanged,
+    NothingToCorrect,
+    NoDeadline,
+    DeadlineTooShort,
     NotAllowed,
 )
 

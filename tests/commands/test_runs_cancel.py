@@ -17,7 +17,8 @@ def test_a_run_that_waits_is_cancelled_at_once() -> None:
 
     said = manage("runs", "cancel", "monday", "--because", "not wanted", "--json")
 
-    assert said.json == {"id": str(run_id), "reference": "monday", "state": "cancelled"}
+    stands = {"id": str(run_id), "reference": "monday", "state": "cancelled"}
+    assert said.json == {**stands, "in_doubt": []}
     assert runs.the_run(run_id).reason == "not wanted"
 
 

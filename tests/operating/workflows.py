@@ -58,7 +58,18 @@ def _that_stop() -> list[type[Workflow]]:
                     raise RuntimeError("lost for words")
                 run.write("said", run.read("word"))
 
-    return [Stumbles, GivesUp]
+        class KeepsASecret(Workflow):
+            name, version = "keeps_a_secret", 1
+
+            class Input:
+                password: str
+                note: str
+
+            @step(reads=["password", "note"], writes=["done"])
+            def use(self, run: Any) -> None:
+                run.write("done", True)
+
+    return [Stumbles, GivesUp, KeepsASecret]
 
 
 def _that_wait() -> list[type[Workflow]]:

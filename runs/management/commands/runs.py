@@ -1,11 +1,11 @@
-"""The command `runs`: start them, see them, cancel them."""
+"""The command `runs`: start them, see them, move them."""
 
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
 from runs.ledger import lifecycle
 from runs.management import given, waiting, wording
-from runs.management.verbs import VerbCommand
+from runs.management.moving import MovingCommand
 from runs.queries import memberships, pages_runs, pages_tabs, shown
 from runs.queries.clock import db_now
 from runs.queries.why import why_of
@@ -19,15 +19,15 @@ MOST_LISTED = 1000
 INTERRUPTED = 130
 
 
-class Command(VerbCommand):
-    help = "Starts runs, lists and shows them, says why one is not moving, cancels one."
+class Command(MovingCommand):
+    help = "Starts runs, lists and shows them, says why one is not moving, moves one that should."
     verbs = (
         ("start", "start a run of a workflow"),
         ("list", "runs, the newest first"),
         ("show", "one run with its steps"),
         ("why", "why a run stands where it stands, and what comes next"),
         ("audit", "all that is recorded of a run, its chain verified, and its audit line"),
-        ("cancel", "end a run; one that is being worked on ends at its next checkpoint"),
+        *MovingCommand.moving,
     )
 
     def arguments_of_start(self, parser: ArgumentParser) -> None:
@@ -53,10 +53,6 @@ class Command(VerbCommand):
         parser.add_argument("run", help="an id, a part of one, or a reference")
 
     arguments_of_why = arguments_of_audit = arguments_of_show
-
-    def arguments_of_cancel(self, parser: ArgumentParser) -> None:
-        self.arguments_of_show(parser)
-        parser.add_argument("--because", required=True, metavar="TEXT", help="kept in the audit")
 
     def do_start(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
         if said["start_key"] is not None:
@@ -154,13 +150,3 @@ class Command(VerbCommand):
             self.say({}, wording.lines_of_chain(chain, line), as_json=False)
         if not chain.verified:
             raise SystemExit(1)
-
-    def do_cancel(self, actor: Actor, *, run: str, because: str, as_json: bool, **_: Any) -> None:
-        given.short_enough(because, named="--because", most=2000)
-        found = given.the_run(actor, run, only_one=True)
-        state = lifecycle.cancel(actor, found.pk, because=because)
-        text = f"run {found.pk} is {state}"
-        if state == RunState.RUNNING:
-            text += "; it ends at its next checkpoint"
-        answer = {"id": str(found.pk), "reference": found.reference, "state": state}
-        self.say(answer, [text], as_json=as_json)
