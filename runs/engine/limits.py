@@ -88,6 +88,8 @@ class StepLimit:
             yield
             return
         self._until = min(ends)
+        if self._until <= self._began:
+            raise DeadlineOver(elapsed=0.0, allowed=0.0)
         self._have_it_ended()
         with _alarm(self._until - self._began, self._ring):
             self._armed = self._in_authors_code = True
