@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from runs.ledger import transitions
-from runs.ledger.replaying import RunChanged
 from runs.models import Run
 from runs.queries.verbs import seen_as, stands_of
 from runs.queries.visibility import visible_runs
@@ -36,5 +35,5 @@ def visible_as_seen(actor: Actor, run_id: UUID, *, seen: str | None) -> Run:
         raise transitions.NoSuchRun(f"There is no run {run_id}.")
     run = transitions.lock(run_id)
     if seen is not None and seen != seen_as(run):
-        raise RunChanged(run)
+        raise transitions.RunChanged(run)
     return run

@@ -8,29 +8,18 @@ from uuid import UUID
 from django.db import transaction
 
 from runs.definition import gates
-from runs.ledger import assignments, transitions
+from runs.ledger import assignments, holding, transitions
+from runs.ledger.commits import commits
 from runs.models import Call, Replay, Run, Step, Wait
 from runs.queries.clock import db_now
 from runs.queries.plans import plan_by_hash
-from runs.queries.starting_points import point_of
-from runs.queries.visibility import visible_runs
+from runs.queries.starting_points import point_of, refusal_of
 from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.plan import PlanStep
-from runs.rules.policy import Actor, Verb, require
-from runs.rules.postures import NotReplayable, Point, why_no_replay
+from runs.rules.policy import Actor
+from runs.rules.postures import NotReplayable, Point
 from runs.rules.states import AssignmentState, RunState, StepState, WaitState
-
-
-class RunChanged(Exception):
-    """The run has moved on since it was looked at; look again before anything is done to it."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(
-            f"Run {run.pk} changed at {run.updated_at:%Y-%m-%d %H:%M:%S} UTC, after you looked: it "
-            f"is {run.state} now. Nothing was done."
-        )
-        self.run = run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +32,7 @@ class Replayed:
     step: str
 
 
+@commits("replay_placed")
 def replay(
     actor: Actor,
     run_id: UUID,
@@ -50,18 +40,17 @@ def replay(
     checkpoint: int,
     because: str,
     forget_judgements: bool = False,
-    expected_version: int | None = None,
+    seen: str | None = None,
 ) -> Replayed:
     """Begin the steps behind `checkpoint` again as a new generation; 0 is the beginning.
 
+    `seen` is what `seen_as` said of the run when the actor looked.
+
     Raises NotAllowed, NoSuchRun, NotReplayable, RunChanged.
     """
-    require(actor, Verb.OPERATE)
-    if not visible_runs(actor).filter(pk=run_id).exists():
-        raise transitions.NoSuchRun(f"There is no run {run_id}.")
     with transaction.atomic():
-        run, now = held_as_seen(run_id, expected_version), db_now()
-        if refusal := why_no_replay(RunState(run.state), checkpoint=checkpoint):
+        run, now = holding.visible_as_seen(actor, run_id, seen=seen), db_now()
+        if refusal := refusal_of(run, checkpoint=checkpoint):
             raise NotReplayable(refusal)
         point = point_of(run, checkpoint)
         _withdraw(run, by=actor.name, because=because, now=now)
@@ -84,14 +73,6 @@ def replay(
             now=now,
         )
     return Replayed(id=run.pk, state=run.state, generation=run.generation, step=point.step)
-
-
-def held_as_seen(run_id: UUID, expected_version: int | None) -> Run:
-    """The run's row, held, if it still is what the actor has seen; else RunChanged."""
-    run = transitions.lock(run_id)
-    if expected_version is not None and run.seq != expected_version:
-        raise RunChanged(run)
-    return run
 
 
 def _withdraw(run: Run, *, by: str, because: str, now: datetime) -> None:
@@ -171,6 +152,8 @@ def _place(run: Run, point: Point, event: Draft, *, by: str, now: datetime) -> N
         "step_ordinal": point.first,
         "reason": "",
         "pause_requested": False,
+        "paused_at": None,
+        "paused_with": None,
     }
     if run.state == RunState.QUEUED:
         transitions.note(run, events=[event], now=now, actor=by, **fields)

@@ -24,6 +24,17 @@ class NoSuchRun(Exception):
     """There is no such run, or it belongs to a tenant this actor does not see."""
 
 
+class RunChanged(Exception):
+    """The run has moved on since it was looked at; look again before anything is done to it."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(
+            f"Run {run.pk} changed at {run.updated_at:%Y-%m-%d %H:%M:%S} UTC, after you looked: it "
+            f"is {run.state} now. Nothing was done."
+        )
+        self.run = run
+
+
 def lock(run_id: UUID) -> Run:
     """The run's row, held until the transaction ends.
 

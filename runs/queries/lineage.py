@@ -20,6 +20,12 @@ def waiting_restart(run_id: UUID) -> Run | None:
     return rows.order_by("created_at").first()
 
 
+def is_unborn(run: Run) -> bool:
+    """Whether it stands ready to take another run's place, and has not begun yet."""
+    stands = run.state in (RunState.WAITING, RunState.PAUSED)
+    return run.restart_of_id is not None and run.fence == 0 and stands
+
+
 def family_of(run: Run) -> list[UUID]:
     """Every other run that was begun in place of this one, or this one in place of it."""
     first, known = _first(run), {run.pk}

@@ -3,10 +3,23 @@
 from collections.abc import Sequence
 
 from runs.models import Checkpoint, PlannedCall, Run, Step, Wait
+from runs.queries.lineage import is_unborn
 from runs.queries.plans import plan_by_hash
 from runs.rules.plan import Plan
-from runs.rules.postures import NotReplayable, Point
-from runs.rules.states import StepState, WaitKind
+from runs.rules.postures import NotReplayable, Point, why_no_replay
+from runs.rules.states import RunState, StepState, WaitKind
+
+
+def refusal_of(run: Run, *, checkpoint: int) -> str:
+    """Why this run cannot be replayed from there now; empty when it can."""
+    begun = not is_unborn(run)
+    if refusal := why_no_replay(RunState(run.state), checkpoint=checkpoint, begun=begun):
+        return refusal
+    try:
+        point_of(run, checkpoint)
+    except NotReplayable as refused:
+        return str(refused)
+    return ""
 
 
 def point_of(run: Run, number: int) -> Point:

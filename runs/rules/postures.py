@@ -33,8 +33,10 @@ class NotRestartable(Exception):
     """This run cannot be restarted now; the message says what has to be done first."""
 
 
-def why_no_replay(state: RunState, *, checkpoint: int) -> str:
+def why_no_replay(state: RunState, *, checkpoint: int, begun: bool = True) -> str:
     """Empty when a run in this state may be replayed."""
+    if not begun:
+        return "It has not begun: it stands ready to take another run's place. Decide about that."
     if state in FINAL:
         begun = f"from checkpoint {checkpoint}" if checkpoint else "from the start"
         return (

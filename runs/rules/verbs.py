@@ -40,7 +40,7 @@ def why_not(verb: RunVerb, stands: Stands) -> str:
             "Restart it as a new run instead."
         )
     if verb is not RunVerb.CANCEL and (stands.cancel_requested or stands.supersede_requested):
-        ends = "cancelled" if stands.cancel_requested else "superseded"
+        ends = "superseded" if stands.supersede_requested else "cancelled"
         return f"It is being {ends}: its worker ends it at its next checkpoint."
     match verb:
         case RunVerb.RESUME:
@@ -73,6 +73,8 @@ def _why_no_pause(stands: Stands) -> str:
             return "It is paused already."
         case RunState.FAILED:
             return "It has failed, so it stands still until somebody resumes it."
+        case RunState.WAITING if stands.ask_kind == "restart" or stands.waits_for == "capacity":
+            return "It has not begun: it stands ready to take another run's place."
         case RunState.RUNNING if stands.pause_requested:
             return "It is asked to pause already: it does at its next checkpoint."
         case _:

@@ -3,7 +3,7 @@
 import pytest
 
 from runs.ledger import lifecycle, pausing, resuming, waking
-from runs.ledger.replaying import RunChanged
+from runs.ledger.transitions import RunChanged
 from runs.models import Assignment, AuditEvent, Run, Wait
 from runs.queries.verbs import seen_as
 from runs.queries.verify import violations
