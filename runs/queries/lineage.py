@@ -1,6 +1,5 @@
 """Which runs stand for the same work: what a run restarted, and what restarted it."""
 
-from collections.abc import Iterable
 from uuid import UUID
 
 from runs.models import Run
@@ -30,7 +29,7 @@ def family_of(run: Run) -> list[UUID]:
     """Every other run that was begun in place of this one, or this one in place of it."""
     first, known = _first(run), {run.pk}
     found: list[UUID] = [] if first == run.pk else [first]
-    generation: Iterable[UUID] = [first]
+    generation = [first]
     while generation and len(found) < MOST_RELATED:
         rows = Run.objects.filter(restart_of__in=generation).order_by("created_at", "id")
         generation = [one for one in rows.values_list("pk", flat=True) if one not in found]
