@@ -3,6 +3,7 @@
 from runs.definition.approvals import Approval, Waived
 from runs.definition.context import Cursor, Judge, Judged, Page, Run
 from runs.definition.effects import Contract, Effect, NotSent, Probe, Refused, RetryLater, Secret
+from runs.definition.migrating import Migrated, Position
 from runs.definition.places import DeclarationError
 from runs.definition.step import Retry, step
 from runs.definition.workflow import Heartbeat, Workflow
@@ -16,8 +17,10 @@ __all__ = [
     "Heartbeat",
     "Judge",
     "Judged",
+    "Migrated",
     "NotSent",
     "Page",
+    "Position",
     "Probe",
     "Refused",
     "Retry",

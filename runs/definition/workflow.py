@@ -1,11 +1,13 @@
 """A workflow as its author writes it: a class whose steps run in the order they stand in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
 
 from runs.definition import registry
 from runs.definition.demands import require_positive
+from runs.definition.migrating import Migration, require_migrations
 from runs.definition.places import DeclarationError, Place, declared_here
 from runs.definition.step import StepDeclaration, declaration_of
 
@@ -101,7 +103,7 @@ class Workflow(metaclass=WorkflowType):
     deadline: ClassVar[timedelta | None] = None
     heartbeat: ClassVar[Heartbeat | None] = None
     Input: ClassVar[type | None] = None
-    migrations: ClassVar[Any] = ()
+    migrations: ClassVar[Mapping[int, Migration]] = {}
 
     place: ClassVar[Place]
     steps: ClassVar[tuple[StepDeclaration, ...]] = ()
@@ -133,3 +135,4 @@ def _require_identity(cls: Any) -> None:
             hint="Number it from 1, and raise the number when its plan changes.",
             place=cls.place,
         )
+    require_migrations(cls.name, version, vars(cls).get("migrations"), place=cls.place)

@@ -21,6 +21,8 @@ class Worker(models.Model):
     proven_dead = models.BooleanField(default=False)
     # Of the session advisory lock that its keeper's own connection holds; NULL while it holds none.
     lock_key = models.BigIntegerField(null=True)
+    # Which plans its code can execute: name, version and hash of each.
+    plans = models.JSONField(default=list)
     memory_kb = models.PositiveBigIntegerField(default=0)
     started_at = models.DateTimeField()
     renewed_at = models.DateTimeField()

@@ -1,0 +1,279 @@
+"""What becomes of a run whose plan the present code does not have: it goes on, or a person is asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from runs.definition.context import Cursor
+from runs.definition.migrating import Migrated, Position
+from runs.rules.inputs import Field
+from runs.rules.plan import Plan, PlanStep
+from runs.rules.versions import unchanged_prefix
+
+
+class Course(StrEnum):
+    """What happens to a run under the present code."""
+
+    STAYS = "stays"
+    GOES_ON = "goes on"
+    MIGRATES = "migrates"
+    ASKS = "asks"
+    STANDS = "stands"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """A finished step that counts, with the facts it wrote."""
+
+    key: str
+    scope: str
+    ordinal: int
+    facts: Mapping[str, Any]
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Here:
+    """The step a run stands at. `left` names what it has left behind, which only its plan knows."""
+
+    key: str
+    scope: str
+    ordinal: int
+    cursor: Cursor
+    left: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadePlan:
+    """A list of calls that no finished step has applied; `approved` when somebody said yes."""
+
+    name: str
+    effects: frozenset[str]
+    approved: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What a run has come to, as far as another plan has to know it."""
+
+    run_id: UUID
+    seq: int
+    workflow: str
+    version: int
+    plan: Plan
+    state: str
+    schema: int
+    input: Mapping[str, Any]
+    done: Sequence[Done]
+    here: Here
+    calls: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    plans: Sequence[MadePlan] = ()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        found = dict(self.input)
+        for step in self.done:
+            found |= step.facts
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """A step that counts as finished under the new plan, with its facts."""
+
+    step: PlanStep
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carry:
+    """How a run's rows become those of another plan.
+
+    The first `kept` steps stay as they are, `carried` are written anew as finished, and the run
+    goes on at `at`; with `same_step`, what it has begun there goes with it. `voided` are plans whose
+    approval no longer holds. `dropped` are keys of calls whose step the new plan does not have.
+    """
+
+    plan: Plan
+    input: dict[str, Any]
+    kept: int
+    carried: Sequence[Carried]
+    at: PlanStep
+    cursor: Cursor
+    same_step: bool
+    in_place: bool
+    voided: Sequence[str] = ()
+    dropped: Sequence[str] = ()
+
+
+class CannotCarry(ValueError):
+    """The run does not fit the new plan; the message says why, as a sentence."""
+
+
+def go_on(past: Past, new: Plan) -> Carry:
+    """The run on the new plan without a migration: everything finished is unchanged in it."""
+    prefix, finished = unchanged_prefix(past.plan, new), len(past.done)
+    if finished > prefix:
+        changed = past.done[prefix]
+        raise CannotCarry(f"Step {changed.key} is finished, and version {new.version} changes it.")
+    if finished >= len(new.steps):
+        raise CannotCarry(f"Version {new.version} has no step behind {past.done[-1].key}.")
+    at = new.steps[finished]
+    same = past.plan.step(past.here.key).fingerprint == at.fingerprint
+    if not same and past.here.left:
+        raise CannotCarry(
+            f"Step {past.here.key} has begun ({past.here.left}), and version {new.version} changes it."
+        )
+    facts = past.facts
+    return _carry(past, new, facts, at, past.here.cursor if same else None, same_step=same)
+
+
+def redo(past: Past, new: Plan) -> Carry:
+    """The run on the new plan from its safe checkpoint on: what is changed is done again."""
+    kept = min(unchanged_prefix(past.plan, new), len(past.done), len(new.steps) - 1)
+    facts = dict(past.input)
+    for step in past.done[:kept]:
+        facts |= step.facts
+    redone = {name for step in past.done[kept:] for name in step.facts}
+    open_lists = [plan for plan in past.plans if plan.name not in redone]
+    return _carry(
+        replace(past, plans=open_lists), new, facts, new.steps[kept], None, same_step=False
+    )
+
+
+def migrate(past: Past, new: Plan, made: object) -> Carry:
+    """The run as its author's migration made it; refused where it does not fit the new plan."""
+    if not isinstance(made, Migrated) or not isinstance(made.at, Position):
+        raise CannotCarry(
+            f"The migration returned {type(made).__name__}, not Migrated(facts=, at=)."
+        )
+    at = next((step for step in new.steps if step.key == made.at.step), None)
+    if at is None:
+        raise CannotCarry(
+            f"The migration goes on at {made.at.step!r}, which version {new.version} does not have."
+        )
+    _require_declared(new, made.facts, at)
+    same = at.scope == past.here.scope and made.at.cursor.ordinal >= past.here.cursor.ordinal
+    cursor = made.at.cursor if made.at.cursor.ordinal else None
+    return _carry(past, new, made.facts, at, cursor, same_step=same)
+
+
+def position_of(past: Past) -> Position:
+    """Where the run stands, in its author's words."""
+    return Position(step=past.here.key, cursor=past.here.cursor)
+
+
+def _require_declared(new: Plan, facts: Mapping[str, Any], at: PlanStep) -> None:
+    before, later = new.steps[: at.ordinal - 1], new.steps[at.ordinal - 1 :]
+    given = {field.name for field in new.input_fields}
+    written = {name for step in before for name in step.writes}
+    for name in facts:
+        if name not in given | written:
+            raise CannotCarry(
+                f"The migration gives the fact {name!r}, which no step of version {new.version} "
+                f"before {at.key} writes."
+            )
+    if missing := sorted(written - set(facts)):
+        raise CannotCarry(
+            f"The migration gives no {missing[0]!r}, which a step before {at.key} writes in "
+            f"version {new.version}."
+        )
+    coming = given | written
+    for step in later:
+        if unknown := [name for name in step.reads if name not in coming]:
+            raise CannotCarry(
+                f"Step {step.key} would read {unknown[0]!r}, which nobody has written."
+            )
+        coming |= set(step.writes)
+
+
+def _carry(
+    past: Past,
+    new: Plan,
+    facts: Mapping[str, Any],
+    at: PlanStep,
+    cursor: Cursor | None,
+    *,
+    same_step: bool,
+) -> Carry:
+    rows = [
+        Carried(step=step, facts={name: facts[name] for name in step.writes})
+        for step in new.steps[: at.ordinal - 1]
+    ]
+    stale = _changed_plans(past, new)
+    kept = _kept(past, rows, stale)
+    renamed = (past.here.key, past.here.ordinal) != (at.key, at.ordinal)
+    declared = past.plan.step(past.here.key).fingerprint == at.fingerprint
+    return Carry(
+        plan=new,
+        input=_input(past, new, facts),
+        kept=kept,
+        carried=rows[kept:],
+        at=at,
+        cursor=cursor or Cursor(ordinal=0),
+        same_step=same_step,
+        in_place=same_step
+        and declared
+        and not (renamed or stale)
+        and kept == len(rows) == len(past.done),
+        voided=[plan.name for plan in past.plans if plan.approved and plan.name in stale],
+        dropped=_dropped(past, new),
+    )
+
+
+def _kept(past: Past, rows: Sequence[Carried], stale: Sequence[str]) -> int:
+    """Rows that need not be touched: same name, same declaration, same facts, no list sealed anew."""
+    kept = 0
+    for done, row in zip(past.done, rows, strict=False):
+        old = past.plan.step(done.key)
+        same = (done.key, old.fingerprint) == (row.step.key, row.step.fingerprint)
+        if not same or dict(done.facts) != row.facts or set(stale) & set(row.step.writes):
+            break
+        kept += 1
+    return kept
+
+
+def _changed_plans(past: Past, new: Plan) -> tuple[str, ...]:
+    """Lists that wait to be applied and whose effects promise something else now (R4)."""
+    then, now = _fingerprints(past.plan), _fingerprints(new)
+    changed = []
+    for plan in past.plans:
+        if gone := sorted(name for name in plan.effects if name not in now):
+            raise CannotCarry(
+                f"The list {plan.name!r} holds calls of {gone[0]}, which version {new.version} "
+                "does not declare."
+            )
+        if any(then.get(name) != now[name] for name in plan.effects):
+            changed.append(plan.name)
+    return tuple(changed)
+
+
+def _fingerprints(plan: Plan) -> dict[str, str]:
+    return {effect.name: effect.fingerprint for step in plan.steps for effect in step.effects}
+
+
+def _dropped(past: Past, new: Plan) -> tuple[str, ...]:
+    scopes = {step.scope for step in new.steps}
+    return tuple(key for scope, keys in past.calls.items() if scope not in scopes for key in keys)
+
+
+def _input(past: Past, new: Plan, facts: Mapping[str, Any]) -> dict[str, Any]:
+    then = {field.name: field for field in past.plan.input_fields}
+    return {
+        field.name: _field(field, then.get(field.name), facts, new) for field in new.input_fields
+    }
+
+
+def _field(field: Field, before: Field | None, facts: Mapping[str, Any], new: Plan) -> Any:
+    if field.name not in facts:
+        if field.required:
+            raise CannotCarry(
+                f"Version {new.version} needs the input {field.name!r}, which this run was not given."
+            )
+        return field.default
+    typed = (field.type, field.choices, field.nullable, field.items)
+    if before and typed != (before.type, before.choices, before.nullable, before.items):
+        raise CannotCarry(f"Version {new.version} reads the input {field.name!r} as another type.")
+    return facts[field.name]
