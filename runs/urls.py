@@ -6,6 +6,7 @@ from django.urls import path
 from runs.views import (
     artifacts,
     audit,
+    certificates,
     engine,
     find,
     preferences,
@@ -28,6 +29,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/steps/<path:key>/", steps.show, name="step_show"),
     path("workflows/", workflows.index, name="workflow_list"),
     path("workflows/<str:name>/", workflows.show, name="workflow_show"),
+    path("workflows/<str:name>/certificate.svg", certificates.show, name="certificate"),
     path("workflows/<str:name>/versions/<int:version>/", workflows.show, name="version_show"),
     path("workflows/<str:name>/runs/", starts.create, name="start"),
     path("find/", find.show, name="find"),

@@ -4,6 +4,7 @@ from runs.models.artifact import Artifact
 from runs.models.assignment import Assignment
 from runs.models.audit import AuditEvent
 from runs.models.call import Call
+from runs.models.certificate import Certificate
 from runs.models.checkpoint import Checkpoint
 from runs.models.drill import Drill
 from runs.models.event import Event
@@ -25,6 +26,7 @@ __all__ = [
     "Assignment",
     "AuditEvent",
     "Call",
+    "Certificate",
     "Checkpoint",
     "Drill",
     "Event",

@@ -57,6 +57,7 @@ Point = Literal[
     "migration_committed",
     "settlement_committed",
     "drill_kept",
+    "certificate_kept",
 ]
 POINTS: tuple[Point, ...] = get_args(Point)
 
@@ -111,4 +112,5 @@ SAYS: dict[Point, str] = {
     "migration_committed": "a run is moved to another version of its workflow",
     "settlement_committed": "a person has said what became of a call",
     "drill_kept": "a drill's report is stored",
+    "certificate_kept": "the answers to the ten questions are stored",
 }

@@ -4,7 +4,7 @@ from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 
 from runs.forms import StartForm
-from runs.queries import pages_workflows
+from runs.queries import certificate, pages_workflows
 from runs.rules.policy import Verb, may
 from runs.web import HtmxRequest, actor_of, page_or_part
 
@@ -28,8 +28,8 @@ def answer(
     request: HtmxRequest, page: pages_workflows.WorkflowPage, form: StartForm, *, status: int = 200
 ) -> HttpResponse:
     """The page with this form in it; also what a refused start comes back to."""
-    template = "runs/workflow_show.html"
-    may_start = may(actor_of(request), Verb.OPERATE)
-    return page_or_part(
-        request, template, template, status=status, page=page, form=form, may_start=may_start
-    )
+    template, actor = "runs/workflow_show.html", actor_of(request)
+    shown = certificate.latest(actor, workflow=page.name, version=page.version, plan=page.plan)
+    context = {"page": page, "form": form, "shown": shown}
+    context["may_start"] = may(actor, Verb.OPERATE)
+    return page_or_part(request, template, template, status=status, **context)

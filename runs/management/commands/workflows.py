@@ -1,4 +1,4 @@
-"""The command `workflows`: list them, show one plan, begin a new one."""
+"""The command `workflows`: list them, show one plan, begin a new one, certify one."""
 
 import json
 from argparse import ArgumentParser
@@ -11,28 +11,30 @@ from django.core.management.base import BaseCommand, CommandError
 
 from runs.definition import registry
 from runs.definition.workflow import Workflow
-from runs.management import scaffold
+from runs.management import certifying, scaffold
 from runs.rules import declarations
 from runs.rules.plan import BrokenWorkflow, Plan, PlanStep, plan_of
 
 
 class Command(BaseCommand):
-    help = "Lists workflows, shows the plan of one, or begins a new one."
+    help = "Lists workflows, shows the plan of one, begins a new one, or certifies one."
     requires_system_checks = []  # It also shows those that are broken.
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|new")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|new|certify")
         listing = verbs.add_parser("list", help="every workflow, with its version and plan hash")
         showing = verbs.add_parser("show", help="one workflow's plan, and what is wrong with it")
         showing.add_argument("name")
         showing.add_argument("--version", type=int, dest="number", help="otherwise the latest")
         beginning = verbs.add_parser("new", help="write a running two-step app with its test")
         beginning.add_argument("name", help="lower-case, such as tidy_inbox")
-        for verb in (listing, showing, beginning):
+        asking = verbs.add_parser("certify", help="answer ten questions about one, and say why")
+        certifying.add_arguments(asking)
+        for verb in (listing, showing, beginning, asking):
             verb.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, verb: str, **options: Any) -> None:
-        {"list": self._list, "show": self._show, "new": self._new}[verb](**options)
+        getattr(self, f"_{verb}")(**options)
 
     def _list(self, *, json: bool, **options: Any) -> None:
         workflows = registry.all_workflows()
@@ -69,6 +71,15 @@ class Command(BaseCommand):
             self._print_json({"name": name, "files": files})
         else:
             self.stdout.write("\n".join([*files, "", *scaffold.what_next(name)]))
+
+    def _certify(self, *, json: bool, **options: Any) -> None:
+        certificate = certifying.certified(**options)
+        if json:
+            self._print_json(certifying.as_json(certificate))
+        else:
+            self.stdout.write("\n".join(certifying.lines_of(certificate)))
+        if not certificate.green:
+            raise CommandError(certifying.verdict(certificate), returncode=1)
 
     def _print_json(self, value: dict[str, Any]) -> None:
         self.stdout.write(json.dumps(value, ensure_ascii=False, indent=2))
