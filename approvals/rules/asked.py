@@ -29,7 +29,7 @@ class Option:
 
     @property
     def ends_the_run(self) -> bool:
-        return self.then != "resume"
+        return self.then in ("cancel", "fail")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,9 @@ def _reconcile(call: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[str
     said = [f"{sent}, last at {_at(evidence.get('sent_at'))}, under key {call['key']}."]
     if evidence.get("error"):
         said.append(f"What came back: {evidence['error']}")
-    if evidence.get("probe"):
+    if str(evidence.get("probe", "")).startswith("failed"):
+        said.append(f"Its probe {evidence['probe']}, at {_at(evidence.get('asked_at'))}.")
+    elif evidence.get("probe"):
         said.append(
             f"The receiver was asked at {_at(evidence.get('asked_at'))}: {evidence['probe']}; "
             "that does not count while the old sender may still send."

@@ -14,13 +14,20 @@ from approvals.queries.visible import visible_decision
 from approvals.rules.schema import FieldsRefused
 from approvals.views import decision
 from approvals.views.refusals import refusing
+from runs.ledger.correcting import NothingToCorrect
 from runs.queries.clock import db_now
+from runs.rules.inputs import InvalidInput
 from runs.web import HtmxRequest, actor_of
 
+REFUSALS = (CommentMissing, FieldsRefused, NothingLeft, InvalidInput, NothingToCorrect)
 FOLLOWS = {
     "resume": "The run goes on.",
     "cancel": "The run is cancelled.",
     "fail": "The run stops.",
+    "correct": "The run goes on with the corrected input.",
+    "skip": "The run goes on behind the step.",
+    "replay": "The run goes on from the checkpoint.",
+    "restart": "A new run takes its place.",
 }
 
 
@@ -45,7 +52,7 @@ def create(request: HtmxRequest, decision_id: int) -> HttpResponse:
             shown_digest=form.cleaned_data["shown_digest"],
             through=Door(name="page", address=request.META.get("REMOTE_ADDR") or None),
         )
-    except (CommentMissing, FieldsRefused, NothingLeft) as refused:
+    except REFUSALS as refused:
         form.add_error(None, str(refused))
         return decision.answer(request, page, form, status=422)
     messages.success(request, _said(decided))

@@ -14,11 +14,13 @@ from runs.engine.session import Attempt, Session
 from runs.ledger import effects
 from runs.queries import resume
 from runs.queries.clock import db_now
-from runs.rules import asks, canonical, keys
+from runs.queries.stopped import stopped_at
+from runs.rules import asks, canonical, keys, surfacing
 from runs.rules.calls import CallDraft, CallRecord, what_to_do
 from runs.rules.fence import FenceLost
 from runs.rules.fingerprints import effect_fingerprint
 from runs.rules.planned import call_digest
+from runs.rules.retry import exhausted, gives_up
 from runs.rules.states import UNSETTLED_CALLS, CallState
 
 log = logging.getLogger(__name__)
@@ -209,8 +211,19 @@ class Caller:
         probe = effect.look_up
         if probe is None:
             return record
-        with self.limit.authors_code():
-            found = probe.find(record.key, canonical.loads(record.request))
+        try:
+            with self.limit.authors_code():
+                found = probe.find(record.key, canonical.loads(record.request))
+        except RetryLater:
+            raise
+        # The rim of a probe: what it raises is tried again like any error of the step, and when
+        # no attempt is left it says only that nobody but a person can tell (I6).
+        except Exception as error:
+            if not self._is_last_attempt(record, error):
+                raise
+            failed = {"probe": f"failed: {secrets.describe(error)}"}
+            failed["asked_at"] = db_now().isoformat()
+            return self._reconciled(effect, record, why="its probe fails", evidence=failed)
         if found is not None:
             return self._confirm(effect, record, found, source="probe")
         asked = {"probe": "not found", "asked_at": db_now().isoformat()}
@@ -227,6 +240,11 @@ class Caller:
             )
         return self._send_again(effect, record, allowed_by="the probe found nothing")
 
+    def _is_last_attempt(self, record: CallRecord, error: Exception) -> bool:
+        retry, failures = self.attempt.declared.retry, self.attempt.begun.failures + 1
+        answered = _reconciled_name(record) in self.attempt.answers
+        return answered or exhausted(retry, failures) or gives_up(retry, error)
+
     def _sender_is_gone(self, record: CallRecord) -> bool:
         fence = self.session.fence
         return resume.senders_are_gone(fence.run_id, key=record.key, besides=fence.number)
@@ -234,7 +252,7 @@ class Caller:
     def _reconciled(
         self, effect: Effect, record: CallRecord, *, why: str, evidence: Any
     ) -> CallRecord:
-        name = f"reconcile {record.key} {record.sends}"
+        name = _reconciled_name(record)
         ask = asks.reconcile(
             step=self.attempt.begun.key,
             call=as_shown(record),
@@ -365,9 +383,14 @@ def park_refused(session: Session, attempt: Attempt, refusal: Refused) -> bool:
     """After a definite refusal the run asks; False when no call of this attempt was refused."""
     for record in (attempt.calls or {}).values():
         if record.state is CallState.REFUSED and record.key in attempt.named_keys:
-            ask = asks.refused(step=attempt.begun.key, call=as_shown(record), reason=refusal.reason)
+            stopped = stopped_at(session.fence.run_id)
+            ask = surfacing.refused(stopped, call=as_shown(record), reason=refusal.reason)
             parking.answered_or_park(session, attempt, name=_refused_name(record), ask=ask)
     return False
+
+
+def _reconciled_name(record: CallRecord) -> str:
+    return f"reconcile {record.key} {record.sends}"
 
 
 def _refused_name(record: CallRecord) -> str:

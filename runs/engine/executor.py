@@ -18,7 +18,8 @@ from runs.engine.session import Attempt, Keeper, Session, begin_attempt, open_se
 from runs.engine.turning import finish_step, one_transaction, orphans
 from runs.ledger import lifecycle, takeover, waits
 from runs.queries import resume
-from runs.rules import asks, canonical
+from runs.queries.stopped import stopped_at
+from runs.rules import asks, canonical, surfacing
 from runs.rules.claims import Advanced, Claimed
 from runs.rules.fence import Fence, FenceLost
 from runs.rules.limits import Breach
@@ -262,8 +263,8 @@ def _park_retry(
 def _park_exhausted(
     session: Session, attempt: Attempt, error: BaseException, *, failures: int
 ) -> None:
-    ask = asks.exhausted(
-        step=attempt.begun.key,
+    ask = surfacing.give_up(
+        stopped_at(session.fence.run_id),
         failures=failures,
         error_class=type(error).__name__,
         error=secrets.describe(error),

@@ -12,7 +12,8 @@ from runs.ledger.commits import commits, reached
 from runs.models import Assignment, Call, Checkpoint, Run, Step
 from runs.queries.clock import db_now
 from runs.queries.overruns import overruns
-from runs.rules import asks, canonical
+from runs.queries.stopped import stopped_at
+from runs.rules import canonical, surfacing
 from runs.rules.chain import Draft
 from runs.rules.fence import Fence
 from runs.rules.limits import Breach, Cause, Limit
@@ -155,7 +156,7 @@ def _budget_used(step: Step) -> Breach:
 def _ask_about_crashes(
     run: Run, step: Step, taken: list[Draft], *, because: str, now: datetime
 ) -> None:
-    asked = asks.crash_budget_used(step=step.key, crashes=step.crashes, because=because)
+    asked = surfacing.crashes(stopped_at(run.pk), crashes=step.crashes, because=because)
     place = StepPlace(
         key=step.key, scope=step.scope, generation=step.generation, attempt=step.attempt
     )

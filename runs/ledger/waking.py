@@ -7,17 +7,19 @@ from typing import Any, Literal
 from django.db import transaction
 
 from runs.definition import gates
-from runs.ledger import assignments, events, lifecycle, transitions
+from runs.ledger import events
 from runs.ledger.commits import commits
+from runs.ledger.consequences import Way, carry_out
 from runs.ledger.waits import WaitClosed, close, lock_open, use_event
-from runs.models import Event, Run, Wait
+from runs.models import Event, Wait
 from runs.queries.clock import db_now
 from runs.rules import canonical
+from runs.rules.asks import Then
 from runs.rules.chain import Draft
 from runs.rules.limits import Breach, Cause, Limit
 from runs.rules.states import RunState, WaitKind, WaitState
 
-Then = Literal["resume", "cancel", "fail"]
+CLOCK = "the clock"
 
 
 def answer(
@@ -38,7 +40,8 @@ def answer(
     now = db_now()
     close(run, wait, to=WaitState.RESOLVED, answer=canonical.dumps(dict(answer)), by=by, now=now)
     said = because or f"answered by {by}"
-    _follow(run, wait, then=then, because=said, by=by, now=now, facts=facts)
+    way = Way(then=then, by=by, because=said, wait=wait, fields=answer.get("fields") or {})
+    carry_out(run, way, closed=[_told(wait, by=by, facts=facts)], now=now)
 
 
 @commits("timer_fired", when=bool)
@@ -63,14 +66,18 @@ def expire(wait_id: int) -> bool:
             wait,
             to=WaitState.RESOLVED if resolved else WaitState.EXPIRED,
             answer=canonical.dumps({"due": True}) if resolved else None,
-            by="the clock",
+            by=CLOCK,
             now=now,
         )
         if not resolved:
             gates.gate_for(wait.kind).expire(wait.pk)
         then: Then = "resume" if resolved else ("cancel" if wait.on_due == "cancel" else "fail")
-        late = None if resolved else _breach(wait, now=now)
-        _follow(run, wait, then=then, because=_overdue(wait), by="the clock", now=now, breach=late)
+        closed = [_told(wait, by=CLOCK)]
+        if not resolved:
+            ends = RunState.CANCELLED if then == "cancel" else RunState.FAILED
+            closed.insert(0, _breach(wait, now=now).event(step=wait.step, then=ends.value))
+        way = Way(then=then, by=CLOCK, because=_overdue(wait), wait=wait)
+        carry_out(run, way, closed=closed, now=now)
     return True
 
 
@@ -91,39 +98,9 @@ def _overdue(wait: Wait) -> str:
     return f"{wait.kind} {wait.name} expired without an answer"
 
 
-def _follow(
-    run: Run,
-    wait: Wait,
-    *,
-    then: Then,
-    because: str,
-    by: str,
-    now: datetime,
-    facts: Mapping[str, Any] | None = None,
-    breach: Breach | None = None,
-) -> None:
+def _told(wait: Wait, *, by: str, facts: Mapping[str, Any] | None = None) -> Draft:
     body = {"wait": wait.name, "kind": wait.kind, "state": wait.state, "by": by, **(facts or {})}
-    closed = [Draft(kind="wait.closed", step=wait.step, body=canonical.dumps(body))]
-    if breach is not None:
-        ends = RunState.CANCELLED if then == "cancel" else RunState.FAILED
-        closed.insert(0, breach.event(step=wait.step, then=ends.value))
-    if then == "cancel":
-        transitions.note(run, events=closed, now=now, actor=by)
-        lifecycle.end_cancelled(run, because=because, actor=by, now=now)
-        return
-    if then == "fail":
-        transitions.note(run, events=closed, now=now, actor=by)
-        lifecycle.end_failed(run, because=because, actor=by, now=now)
-        return
-    if run.state == RunState.PAUSED:
-        # What came is kept with the wait; whoever resumes the run lets it go on from there.
-        closed.append(
-            lifecycle.line(run, state=RunState.PAUSED, reason=run.reason, in_flight=run.step)
-        )
-        transitions.note(run, events=closed, now=now, actor=by)
-        return
-    transitions.move(run, to=RunState.QUEUED, events=closed, now=now, actor=by, reason="")
-    assignments.place(run, reason=because[:300], now=now)
+    return Draft(kind="wait.closed", step=wait.step, body=canonical.dumps(body))
 
 
 @commits("event_committed")
@@ -172,5 +149,6 @@ def _wake_by_event(wait_id: int, event: Event) -> bool:
     now = db_now()
     use_event(run, wait, event, now=now, fence=0)
     by = event.source or "event"
-    _follow(run, wait, then="resume", because=f"event {event.name} came", by=by, now=now)
+    way = Way(then="resume", by=by, because=f"event {event.name} came", wait=wait)
+    carry_out(run, way, closed=[_told(wait, by=by)], now=now)
     return True

@@ -1,15 +1,15 @@
 """What a person is asked: the question, the options, and what each of them will do, in words.
 
-An ask is JSON: `kind`, `question`, `options` (each with `key`, `label`, `consequence`, `then`
-[resume, cancel or fail], `danger`, `fields`), `evidence`, `groups`, `irreversible`, and, where
-they apply, `plan` and `call`.
+An ask is JSON: `kind`, `question`, `options` (each with `key`, `label`, `consequence`, `then` as
+in `Then`, `danger`, `fields`), `evidence`, `groups`, `irreversible`, and, where they apply, `plan`
+and `call`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 Ask = dict[str, Any]
-Then = Literal["resume", "cancel", "fail"]
+Then = Literal["resume", "cancel", "fail", "correct", "skip", "replay", "restart"]
 # What is asked after retries or the crash budget are used up, or after a definite refusal.
 AFTER_FAILURE = ("give up", "crashes", "refused")
 
@@ -279,72 +279,7 @@ def orphaned(*, step: str, calls: Sequence[Mapping[str, Any]]) -> Ask:
     )
 
 
-def exhausted(*, step: str, failures: int, error_class: str, error: str) -> Ask:
-    """Every attempt that the retry policy allows has failed."""
-    return _again_or_stop(
-        "give up",
-        f"Step {step} failed {_times(failures)}. Try again?",
-        step,
-        {"failures": failures, "error_class": error_class, "error": error},
-    )
-
-
-def refused(*, step: str, call: Mapping[str, Any], reason: str) -> Ask:
-    """The receiver said no for certain; a person may reopen the call (R7)."""
-    return ask(
-        "refused",
-        f"{call['effect']} for {call['resource']} was refused. What now?",
-        [
-            option(
-                "reopen",
-                "Send it again",
-                f"The same request is sent again under the same key {call['key']}.",
-                danger=True,
-            ),
-            option("stop", "Stop", f"The run stops as failed in step {step}.", then="fail"),
-        ],
-        evidence={"reason": reason},
-        call=call,
-    )
-
-
-def crash_budget_used(*, step: str, crashes: int, because: str) -> Ask:
-    """The step has taken its worker down too often to be tried without asking."""
-    return _again_or_stop(
-        "crashes",
-        f"Step {step} has lost its worker {_times(crashes)}. Try again?",
-        step,
-        {"crashes": crashes, "last": because},
-    )
-
-
-def _again_or_stop(kind: str, text: str, step: str, evidence: Any) -> Ask:
-    return ask(
-        kind,
-        text,
-        [
-            option(
-                "again",
-                "Try again",
-                f"Step {step} is entered again from its last checkpoint, with the same keys for "
-                "the same calls.",
-            ),
-            option(
-                "stop",
-                "Stop",
-                f"The run stops as failed in step {step}; its checkpoints stay.",
-                then="fail",
-            ),
-        ],
-        evidence=evidence,
-    )
-
-
 def _then_runs(later: Sequence[str]) -> str:
     if not later:
         return "Then the run is done."
     return f"Then the run goes on with {', '.join(later)}."
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

@@ -4,12 +4,13 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from runs.definition import Retry, Workflow, registry, step
+from runs.definition import Effect, Refused, Retry, Workflow, registry, step
 from runs.ledger import pausing, resuming
 from runs.models import AuditEvent
 from tests.support import runs
 
 ONCE = Retry(attempts=1)
+TWICE = Retry(attempts=2, base=timedelta(milliseconds=1))
 
 
 def kinds_of(run_id: UUID) -> list[str]:
@@ -18,9 +19,25 @@ def kinds_of(run_id: UUID) -> list[str]:
     return list(events.values_list("kind", flat=True))
 
 
+def _sold(request: Any, *, key: str, timeout: float) -> dict[str, Any]:
+    if request["says"] == "refused":
+        raise Refused("sold out")
+    if request["says"] == "nothing":
+        raise TimeoutError("no answer")
+    return {"id": key}
+
+
+def _asked_in_vain(key: str, request: Any) -> None:
+    raise OSError("the line is dead")
+
+
+BUY = Effect("shop.buy", send=_sold, reversible="it is only a line")
+ORDER = Effect("shop.order", send=_sold, probe=_asked_in_vain, reversible="it is only a line")
+
+
 def made() -> list[type[Workflow]]:
     """Declared on a shelf of their own, so that importing this module registers nothing."""
-    return [*_that_stop(), *_that_wait(), *_that_pause()]
+    return [*_that_stop(), *_that_stop_later(), *_that_wait(), *_that_call(), *_that_pause()]
 
 
 def _that_stop() -> list[type[Workflow]]:
@@ -58,6 +75,30 @@ def _that_stop() -> list[type[Workflow]]:
                     raise RuntimeError("lost for words")
                 run.write("said", run.read("word"))
 
+    return [Stumbles, GivesUp]
+
+
+def _that_stop_later() -> list[type[Workflow]]:
+    with registry.isolated():
+
+        class StumblesAndAsks(Workflow):
+            name, version = "stumbles_and_asks", 1
+
+            class Input:
+                mend: int
+
+            @step(reads=["mend"], writes=["counted"])
+            def count(self, run: Any) -> None:
+                run.write("counted", run.read("mend"))
+
+            @step(reads=["counted"], writes=["printed"], retry=ONCE)
+            def print(self, run: Any) -> None:
+                if run.attempt <= run.read("counted") and not kinds_of(run.id).count(
+                    "run.replayed"
+                ):
+                    raise RuntimeError("out of paper")
+                run.write("printed", True)
+
         class KeepsASecret(Workflow):
             name, version = "keeps_a_secret", 1
 
@@ -69,7 +110,7 @@ def _that_stop() -> list[type[Workflow]]:
             def use(self, run: Any) -> None:
                 run.write("done", True)
 
-    return [Stumbles, GivesUp, KeepsASecret]
+    return [StumblesAndAsks, KeepsASecret]
 
 
 def _that_wait() -> list[type[Workflow]]:
@@ -93,6 +134,34 @@ def _that_wait() -> list[type[Workflow]]:
                 run.write("payload", payload)
 
     return [Asks, Listens]
+
+
+def _that_call() -> list[type[Workflow]]:
+    """Receivers that refuse, or give no answer; each sending leaves a line."""
+    with registry.isolated():
+
+        class Buys(Workflow):
+            name, version = "buys", 1
+
+            class Input:
+                says: str
+                log: str
+
+            @step(reads=["says", "log"], effects=[BUY], retry=TWICE)
+            def buy(self, run: Any) -> None:
+                run.call(BUY, resource="it", request={"says": run.read("says")})
+
+        class AsksAfter(Workflow):
+            name, version = "asks_after", 1
+
+            class Input:
+                log: str
+
+            @step(reads=["log"], effects=[ORDER], retry=TWICE)
+            def order(self, run: Any) -> None:
+                run.call(ORDER, resource="it", request={"says": "nothing"})
+
+    return [Buys, AsksAfter]
 
 
 def _that_pause() -> list[type[Workflow]]:

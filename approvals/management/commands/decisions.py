@@ -17,10 +17,20 @@ from approvals.queries.visible import NoSuchDecision, visible_decision
 from approvals.rules.asked import APPROVE, REJECT, NoSuchOption, asked_of
 from approvals.rules.door import NotYours
 from approvals.rules.schema import FieldsRefused
+from runs.ledger.correcting import NothingToCorrect
 from runs.management.acting import UnknownActor, actor_named
+from runs.rules.inputs import InvalidInput
 from runs.rules.policy import Actor
 
-WRONG = (NoSuchDecision, NotYours, DecisionClosed, DecisionChanged, NothingLeft)
+WRONG = (
+    NoSuchDecision,
+    NotYours,
+    DecisionClosed,
+    DecisionChanged,
+    NothingLeft,
+    NothingToCorrect,
+    InvalidInput,
+)
 MISUSED = (NoSuchOption, FieldsRefused, CommentMissing, NoSuchCall, NothingToStrike)
 SHORTEST_DIGEST = 12
 

@@ -1,0 +1,70 @@
+"""What follows from how a wait was closed: the run goes on, ends, or is put right first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from runs.ledger import assignments, correcting, lifecycle, replaying, restarting, transitions
+from runs.models import Run, Wait
+from runs.queries.plans import plan_by_hash
+from runs.rules import inputs
+from runs.rules.asks import Then
+from runs.rules.chain import Draft
+from runs.rules.policy import system
+from runs.rules.states import RunState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """How a wait was closed: what follows, who did it, why, and what was filled in."""
+
+    then: Then
+    by: str
+    because: str
+    wait: Wait
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+def carry_out(run: Run, way: Way, *, closed: Sequence[Draft], now: datetime) -> None:
+    """Move a locked run as its way says; `closed` are the events of the wait's end."""
+    because, by = way.because, way.by
+    if way.then in ("resume", "correct"):
+        if way.then == "correct":
+            _correct(run, way, now=now)
+        go_on(run, closed=closed, because=because, by=by, now=now)
+        return
+    transitions.note(run, events=closed, now=now, actor=by)
+    match way.then:
+        case "cancel":
+            lifecycle.end_cancelled(run, because=because, actor=by, now=now)
+        case "fail":
+            lifecycle.end_failed(run, because=because, actor=by, now=now)
+        case "replay":
+            number = int(way.fields["checkpoint"])
+            replaying.replay(system(by), run.pk, checkpoint=number, because=because)
+        case "restart":
+            restarting.restart(system(by), run.pk, because=because)
+
+
+def go_on(run: Run, *, closed: Sequence[Draft], because: str, by: str, now: datetime) -> None:
+    """Place the run, or keep what came for it while it is paused."""
+    if run.state == RunState.PAUSED:
+        # Whoever resumes the run lets it go on from there.
+        line = lifecycle.line(run, state=RunState.PAUSED, reason=run.reason, in_flight=run.step)
+        transitions.note(run, events=[*closed, line], now=now, actor=by)
+        return
+    transitions.move(run, to=RunState.QUEUED, events=closed, now=now, actor=by, reason="")
+    assignments.place(run, reason=because[:300], now=now)
+
+
+def _correct(run: Run, way: Way, *, now: datetime) -> None:
+    """What was left empty stays as it is; what was asked about the old input is asked anew."""
+    Wait.objects.filter(pk=way.wait.pk).update(superseded=True, fence=run.fence)
+    declared = {each.name: each for each in plan_by_hash(run.plan_id).input_fields}
+    values = {
+        name: inputs.parsed(declared[name], str(text))
+        for name, text in way.fields.items()
+        if text not in (None, "")
+    }
+    correcting.correct_held(run, values=values, by=way.by, because=way.because, now=now)

@@ -1,0 +1,228 @@
+"""Stop and surface: what a person is told, and may choose, when a step can go no further alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runs.rules.asks import Ask, ask, option
+from runs.rules.inputs import Field
+from runs.rules.words import of
+
+MOST_NAMED = 20
+KEPT_AS_IT_IS = "May be left empty: then it stays as it is."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """Where a run stands still. `calls` are those of its step; `points` are checkpoints it passed."""
+
+    step: str
+    attempt: int
+    checkpoint: int
+    cursor: int
+    finished: Sequence[str]
+    later: Sequence[str]
+    calls: Sequence[Mapping[str, Any]]
+    fields: Sequence[Field] = ()
+    read_before: Sequence[str] = ()
+    may_skip: bool = False
+    may_restart: bool = False
+    points: Sequence[int] = ()
+
+    @property
+    def in_doubt(self) -> Sequence[Mapping[str, Any]]:
+        return [call for call in self.calls if call["in_doubt"]]
+
+    @property
+    def confirmed(self) -> int:
+        return sum(call["state"] == "confirmed" for call in self.calls)
+
+
+def give_up(stopped: Stopped, *, failures: int, error_class: str, error: str) -> Ask:
+    """Every attempt that the retry policy allows has failed."""
+    return _asked(
+        "give up",
+        f"Step {stopped.step} failed {_times(failures)}. Try again?",
+        stopped,
+        {"failures": failures, "error_class": error_class, "error": error},
+    )
+
+
+def crashes(stopped: Stopped, *, crashes: int, because: str) -> Ask:
+    """The step has taken its worker down too often to be tried without asking."""
+    return _asked(
+        "crashes",
+        f"Step {stopped.step} has lost its worker {_times(crashes)}. Try again?",
+        stopped,
+        {"crashes": crashes, "last": because},
+    )
+
+
+def refused(stopped: Stopped, *, call: Mapping[str, Any], reason: str) -> Ask:
+    """The receiver said no for certain; a person may reopen the call (R7)."""
+    reopen = option(
+        "reopen",
+        "Send it again",
+        f"The same request is sent again under the same key {call['key']}.",
+        danger=True,
+    )
+    return ask(
+        "refused",
+        f"{call['effect']} for {call['resource']} was refused. What now?",
+        [reopen, *_others(stopped)],
+        evidence={"reason": reason, **evidence_of(stopped)},
+        call=call,
+    )
+
+
+def _asked(kind: str, text: str, stopped: Stopped, evidence: Mapping[str, Any]) -> Ask:
+    again = option("again", "Try again", _again(stopped))
+    return ask(
+        kind,
+        text,
+        [again, *_others(stopped)],
+        evidence={**evidence, **evidence_of(stopped)},
+    )
+
+
+def evidence_of(stopped: Stopped) -> dict[str, Any]:
+    """The step in flight, and the keys of its calls."""
+    named = [
+        {name: call[name] for name in ("key", "effect", "resource", "state")}
+        for call in stopped.calls
+    ]
+    return {
+        "in_flight": f"step {stopped.step}, attempt {stopped.attempt}, {_place(stopped)}",
+        **({"calls": named[:MOST_NAMED], "calls_total": len(named)} if named else {}),
+    }
+
+
+def _place(stopped: Stopped) -> str:
+    cursor = f", cursor {stopped.cursor:,}" if stopped.cursor else ""
+    return f"behind checkpoint {stopped.checkpoint}{cursor}"
+
+
+def _again(stopped: Stopped) -> str:
+    return (
+        f"Step {stopped.step} is entered again {_place(stopped)}, with the same keys for the same "
+        f"calls. {_calls(stopped)}".strip()
+    )
+
+
+def _calls(stopped: Stopped) -> str:
+    said = []
+    if stopped.confirmed:
+        said.append(f"{of(stopped.confirmed, 'call')} already answered is not sent again.")
+    if stopped.in_doubt:
+        said.append(
+            f"{of(len(stopped.in_doubt), 'call')} in doubt is settled first: by its contract, its "
+            "probe, or a person."
+        )
+    return " ".join(said)
+
+
+def _others(stopped: Stopped) -> list[dict[str, Any]]:
+    return [
+        *([_correct(stopped)] if stopped.fields else []),
+        *([_skip(stopped)] if stopped.may_skip and not stopped.in_doubt else []),
+        *([_replay(stopped)] if stopped.points else []),
+        *([_restart(stopped)] if stopped.may_restart and not stopped.in_doubt else []),
+        _cancel(stopped),
+        _stop(stopped),
+    ]
+
+
+def _correct(stopped: Stopped) -> dict[str, Any]:
+    kept = (
+        f" {', '.join(stopped.read_before)} read it before and stay as they are."
+        if stopped.read_before
+        else ""
+    )
+    return option(
+        "correct",
+        "Correct the input",
+        f"The fields you fill in replace those of the run's input, recorded with both digests.{kept} "
+        f"Then: {_again(stopped)}",
+        then="correct",
+        fields={field.name: _field(field) for field in stopped.fields},
+    )
+
+
+def _field(field: Field) -> dict[str, Any]:
+    said = {
+        "type": "str",
+        "label": field.name.replace("_", " ").capitalize(),
+        "required": False,
+        "help": f"{field.help or field.type}. {KEPT_AS_IT_IS}",
+    }
+    choices = ["true", "false"] if field.type == "true or false" else [*map(str, field.choices)]
+    return {**said, "choices": choices} if choices else said
+
+
+def _skip(stopped: Stopped) -> dict[str, Any]:
+    then = f"The run goes on with {stopped.later[0]}." if stopped.later else "The run is done."
+    return option(
+        "skip",
+        "Skip the step",
+        f"Step {stopped.step} is not done, and recorded as skipped; nothing later reads what it "
+        f"would have written. {then}",
+        then="skip",
+        danger=True,
+    )
+
+
+def _replay(stopped: Stopped) -> dict[str, Any]:
+    return option(
+        "replay",
+        "Replay from a checkpoint",
+        "The steps behind the checkpoint you choose are redone as a new generation of this run. "
+        "Calls already confirmed are reused by their keys; one whose request would differ is asked "
+        f"about. {of(len(stopped.finished), 'step')} finished so far; 0 redoes them all.",
+        then="replay",
+        fields={
+            "checkpoint": {
+                "type": "int",
+                "label": "Checkpoint",
+                "required": True,
+                "choices": [0, *stopped.points],
+            }
+        },
+    )
+
+
+def _restart(stopped: Stopped) -> dict[str, Any]:
+    return option(
+        "restart",
+        "Restart as a new run",
+        "A new run begins at the first step with fresh keys, and this one is superseded: what it "
+        "has sent may happen a second time. If that cannot be undone, you are asked first.",
+        then="restart",
+        danger=True,
+    )
+
+
+def _cancel(stopped: Stopped) -> dict[str, Any]:
+    done = f"What {', '.join(stopped.finished)} did stays. " if stopped.finished else ""
+    keys = ", ".join(str(call["key"]) for call in stopped.in_doubt[:MOST_NAMED])
+    doubt = f" Recorded as unknown for ever: {keys}." if keys else ""
+    return option(
+        "cancel",
+        "Cancel the run",
+        f"The run ends as cancelled in step {stopped.step} and never changes again. {done}"
+        f"Nothing more is sent.{doubt}",
+        then="cancel",
+    )
+
+
+def _stop(stopped: Stopped) -> dict[str, Any]:
+    return option(
+        "stop",
+        "Stop",
+        f"The run stops as failed in step {stopped.step}; its checkpoints stay, and it can be "
+        "resumed, replayed or restarted later.",
+        then="fail",
+    )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
