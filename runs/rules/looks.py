@@ -75,6 +75,13 @@ LOOKS: dict[str, Look] = {
     "cut_off": Look("failed", "cut"),
     "silent": Look("failed", "silent"),
     "blind": UNKNOWN,
+    # drills and what they struck
+    "passed": OK,
+    "aborted": CANCELLED,
+    "survived": OK,
+    "asked": DECIDE,
+    "violated": FAILED,
+    "unreached": SKIPPED,
     # certificates and checks
     "pass": OK,
     "fail": FAILED,
