@@ -99,6 +99,7 @@ class DrillReport:
     started_at: str
     ended_at: str
     aborted_because: str = ""
+    steps: tuple[str, ...] = ()
     runs: int = 0
     asked: int = 0
     kills: int = 0
@@ -176,7 +177,7 @@ class DrillReport:
     def _identity(self) -> dict[str, Any]:
         names = (
             "workflow version plan_hash release database command seed started_at ended_at "
-            "aborted_because runs asked"
+            "aborted_because steps runs asked"
         )
         return {name: getattr(self, name) for name in names.split()}
 
@@ -192,6 +193,7 @@ class DrillReport:
         return cls(
             **{
                 **kept,
+                "steps": tuple(told.get("steps", ())),
                 "recovery": Recovery(**{name: tuple(times) for name, times in recovery.items()}),
                 "resumes": tuple(Resumed(**each) for each in told.get("resumes", ())),
                 "matrix": tuple(_struck_from(each) for each in told.get("matrix", ())),

@@ -175,6 +175,7 @@ def _head(drill: Drill, began: datetime, **found: Any) -> DrillReport:
         seed=drill.asked.seed,
         started_at=began.isoformat(),
         ended_at=datetime.now(UTC).isoformat(),
+        steps=tuple(drill.steps),
         **found,
     )
 

@@ -122,7 +122,8 @@ def recovery(found: Found) -> Recovery:
     """From a worker's death, and from the start of the one that took its place, to the next start."""
     deaths, restarts = [], []
     for played in found.played:
-        claims = found.claims[played.run_id]
+        # Where the watch is killed as well, it is another thing that is rehearsed.
+        claims = [] if played.role.anywhere else found.claims[played.run_id]
         for before, claim in pairwise(claims):
             death = _death_between(found, before, claim)
             if death is None or death.how != "kill" or _somebody_was_asked(claim):
