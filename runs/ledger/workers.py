@@ -68,6 +68,7 @@ def end_sessions(worker_id: UUID) -> None:
             cursor.execute(END_SESSIONS, [_session_of(worker_id)])
 
 
+@commits("lock_committed", when=bool)
 def hold_lock(worker_id: UUID, key: int) -> bool:
     """Take the session lock that tells every host that this worker lives, and say that it is held.
 
@@ -83,6 +84,7 @@ def hold_lock(worker_id: UUID, key: int) -> bool:
     )
 
 
+@commits("lock_committed")
 def forget_lock(worker_id: UUID) -> None:
     """From now on only its lease says that this worker lives."""
     Worker.objects.filter(pk=worker_id).update(lock_key=None)

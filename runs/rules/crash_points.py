@@ -29,6 +29,7 @@ Point = Literal[
     # a worker's own row
     "enlisted",
     "lease_renewed",
+    "lock_committed",
     "drain_committed",
     "retired",
     # the watch
@@ -86,6 +87,7 @@ SAYS: dict[Point, str] = {
     "released": "the run has ended or was stopped as requested",
     "enlisted": "a worker's row and first lease are committed",
     "lease_renewed": "a worker's lease is renewed, by its keeper's thread",
+    "lock_committed": "whether a worker's session holds its lock is committed",
     "drain_committed": "a worker is told to take nothing more",
     "retired": "a worker has ended by itself",
     "timer_fired": "a wait that was due is closed",
