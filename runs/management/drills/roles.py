@@ -24,7 +24,13 @@ WATCH_POINTS: tuple[Point, ...] = (
     "limit_committed",
     "tick_committed",
 )
-IDLE_POINTS: tuple[Point, ...] = ("enlisted", "lease_renewed", "drain_committed", "retired")
+IDLE_POINTS: tuple[Point, ...] = (
+    "enlisted",
+    "lease_renewed",
+    "lock_committed",
+    "drain_committed",
+    "retired",
+)
 RANDOM_POINTS: tuple[Point, ...] = (
     "claimed",
     "before_body",

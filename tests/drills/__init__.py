@@ -1,0 +1,1 @@
+"""Rehearsed failure: crash points, the drill and its report."""
