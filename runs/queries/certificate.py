@@ -1,17 +1,29 @@
 """What a certificate is made from, and the one that was made last."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from runs.models import Certificate as Row
 from runs.queries import drills, plans, verify
 from runs.queries.visibility import visible_runs, visible_to
-from runs.rules.certificate import Answer, Certificate, Known, Recorded, badge_of
+from runs.rules.certificate import Answer, Certificate, Evidence, Known, Recorded, badge_of
 from runs.rules.plan import Plan
 from runs.rules.policy import Actor
 from runs.rules.states import FINAL
 
 VERIFIED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownQuestion:
+    """One row of it, with the answer that holds now."""
+
+    id: str
+    text: str
+    answer: Answer
+    evidence: tuple[Evidence, ...]
+    is_open: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +42,22 @@ class ShownCertificate:
     @property
     def answer(self) -> Answer:
         return badge_of(self.certificate, valid=self.valid).answer
+
+    @property
+    def rows(self) -> Iterator[ShownQuestion]:
+        """Of an expired one nothing is known any more; what spoke for it then can still be read."""
+        for each in self.certificate.questions:
+            yield ShownQuestion(
+                id=each.id,
+                text=each.question,
+                answer=each.answer if self.valid else Answer.UNKNOWN,
+                evidence=tuple(sorted(each.evidence, key=_weakness)),
+                is_open=self.valid and each.answer is not Answer.PASS,
+            )
+
+
+def _weakness(evidence: Evidence) -> int:
+    return (Answer.FAIL, Answer.UNKNOWN, Answer.PASS).index(evidence.answer)
 
 
 def known_of(actor: Actor, plan: Plan, *, executable: frozenset[str]) -> Known:

@@ -310,12 +310,11 @@ def _version(known: Known) -> Iterator[Evidence]:
 
 def _audit(known: Known) -> Iterator[Evidence]:
     recorded, drill = known.recorded, known.drill
+    compared = "chains, closing lines and tables were compared"
     if recorded.verified:
-        looked_at = of(recorded.verified, "run")
-        yield _passes(f"Chains, closing lines and tables of the last {looked_at} were compared.")
+        yield _passes(f"Of the last {of(recorded.verified, 'run')}, {compared}.")
     if drill is not None and drill.runs:
-        drilled = of(drill.runs, "drilled run")
-        yield _passes(f"So were those of {drilled}.", f"drill:{known.drill_id}")
+        yield _passes(f"Of {of(drill.runs, 'drilled run')}, {compared}.", f"drill:{known.drill_id}")
     elif not recorded.verified:
         yield _unknown(
             "No run of this plan has been made that could be verified: start one, or "

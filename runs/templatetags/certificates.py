@@ -20,3 +20,10 @@ def leads_to(about: str) -> str:
         return reverse(PAGES[kind], args=[name])
     except NoReverseMatch:
         return ""
+
+
+@register.filter
+def called(about: str) -> str:
+    """What the link to it says: "step pay", "the drill", "the run"."""
+    kind, _, name = about.partition(":")
+    return f"step {name}" if kind == "step" else f"the {kind}"

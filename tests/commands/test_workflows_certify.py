@@ -72,7 +72,7 @@ def test_runs_of_the_plan_are_verified() -> None:
     said = certify("--json")
 
     assert answers(said)["audit"] == "pass"
-    assert "last 1 run were compared" in str(said.json["questions"][-1]["evidence"])
+    assert "Of the last 1 run, chains" in str(said.json["questions"][-1]["evidence"])
 
 
 def test_people_read_each_answer_with_what_speaks_for_it() -> None:
