@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from runs.ledger import assignments, correcting, lifecycle, replaying, restarting, transitions
+from runs.ledger import (
+    assignments,
+    correcting,
+    lifecycle,
+    replaying,
+    restarting,
+    superseding,
+    transitions,
+)
 from runs.models import Run, Wait
 from runs.queries.plans import plan_by_hash
 from runs.rules import inputs
@@ -33,6 +41,9 @@ def carry_out(run: Run, way: Way, *, closed: Sequence[Draft], now: datetime) -> 
         if way.then == "correct":
             _correct(run, way, now=now)
         go_on(run, closed=closed, because=because, by=by, now=now)
+        return
+    if way.then == "begin":
+        superseding.approved(run, way.wait, closed=closed, by=by, because=because, now=now)
         return
     transitions.note(run, events=closed, now=now, actor=by)
     match way.then:

@@ -10,16 +10,25 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from runs import conf
-from runs.definition import gates, registry
+from runs.definition import registry
 from runs.definition.workflow import Workflow
-from runs.ledger import assignments, holding, plans, postgresql, sqlite, tenants, transitions
+from runs.ledger import (
+    assignments,
+    ending,
+    holding,
+    plans,
+    postgresql,
+    sqlite,
+    superseding,
+    tenants,
+    transitions,
+)
 from runs.ledger.commits import commits
-from runs.models import Run, Step, Tenant, Wait
+from runs.models import Run, Step, Tenant
 from runs.models.run import new_run_id
-from runs.queries.audit_line import audit_line
 from runs.queries.clock import db_now
 from runs.queries.first_input import first_input_digest
-from runs.queries.in_doubt import calls_in_doubt
+from runs.queries.lineage import standing_for
 from runs.rules import canonical, inputs
 from runs.rules.chain import Draft
 from runs.rules.claims import NextStep, RunDraft
@@ -27,7 +36,7 @@ from runs.rules.fence import Fence
 from runs.rules.limits import Breach
 from runs.rules.plan import Plan, plan_of
 from runs.rules.policy import Actor, Verb, may_see_tenant, require
-from runs.rules.states import FINAL, AssignmentState, RunState, StepState, WaitState
+from runs.rules.states import FINAL, AssignmentState, RunState, StepState
 
 
 class StartKeyTaken(Exception):
@@ -150,7 +159,10 @@ def _started_before(
             f"(its digest is {run.input_digest[:12]}…, this one's {canonical.digest(text)[:12]}…). "
             "Use another key for another input."
         )
-    return Started(id=run.pk, reference=run.reference, state=run.state, created=False)
+    standing = standing_for(run)
+    return Started(
+        id=standing.pk, reference=standing.reference, state=standing.state, created=False
+    )
 
 
 @commits("handed_back")
@@ -230,6 +242,8 @@ def stop_held(run: Run, fence: Fence, *, now: datetime) -> None:
     """The same on a run that the caller holds, inside the caller's transaction."""
     assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="stopped", now=now)
     actor = str(fence.worker_id)
+    if run.supersede_requested and superseding.stop(run, actor=actor, now=now, fence=fence.number):
+        return
     if run.cancel_requested:
         end_cancelled(run, because=run.reason, actor=actor, now=now, fence=fence.number)
         return
@@ -269,29 +283,7 @@ def cancel(actor: Actor, run_id: UUID, *, because: str, seen: str | None = None)
 
 def end_cancelled(run: Run, *, because: str, actor: str, now: datetime, fence: int = 0) -> None:
     """Close a locked run that nobody holds any more: its waits, its decisions, itself."""
-    withdrawn = Wait.objects.filter(run=run, state=WaitState.OPEN.value).update(
-        state=WaitState.WITHDRAWN.value, closed_at=now, closed_by=actor, fence=run.fence
-    )
-    if withdrawn:
-        for kind in gates.registered():
-            gates.gate_for(kind).withdraw(run.pk, because)
-    Step.objects.filter(run=run, superseded=False).exclude(
-        state__in=[StepState.SUCCEEDED.value, StepState.FAILED.value]
-    ).update(state=StepState.SKIPPED.value, ended_at=now, fence=run.fence)
-    doubts = calls_in_doubt(run.pk)
-    body = canonical.dumps({"because": because, **({"in_doubt": doubts} if doubts else {})})
-    transitions.move(
-        run,
-        to=RunState.CANCELLED,
-        events=[
-            Draft(kind="run.cancelled", step=run.step, body=body),
-            line(run, state=RunState.CANCELLED, reason=because, in_flight=run.step),
-        ],
-        now=now,
-        actor=actor,
-        fence=fence,
-        reason=because,
-    )
+    ending.end(run, to=RunState.CANCELLED, because=because, actor=actor, now=now, fence=fence)
 
 
 def end_paused(
@@ -346,5 +338,4 @@ def end_failed(run: Run, *, because: str, actor: str, now: datetime) -> None:
 
 def line(run: Run, *, state: RunState, reason: str, in_flight: str = "") -> Draft:
     """The audit line as an event."""
-    body = audit_line(run, state=state.value, reason=reason, in_flight=in_flight)
-    return Draft(kind="audit.line", body=canonical.dumps(body))
+    return ending.line(run, state=state, reason=reason, in_flight=in_flight)

@@ -146,7 +146,7 @@ def _keep_calls_of_pages(run: Run, planned: PlanStep, point: Point) -> None:
 
 def _place(run: Run, point: Point, event: Draft, *, by: str, now: datetime) -> None:
     run.step = point.step
-    fields = {
+    fields: dict[str, Any] = {
         "generation": run.generation,
         "step": point.step,
         "step_ordinal": point.first,

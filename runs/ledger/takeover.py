@@ -7,7 +7,7 @@ from django.db import transaction
 
 from runs.conf import CRASH_BUDGET
 from runs.definition import gates
-from runs.ledger import assignments, audit, lifecycle, transitions, waits
+from runs.ledger import assignments, audit, lifecycle, openings, superseding, transitions
 from runs.ledger.commits import commits, reached
 from runs.models import Assignment, Call, Checkpoint, Run, Step
 from runs.queries.clock import db_now
@@ -113,7 +113,11 @@ def _take(run: Run, worker_id: UUID, *, because: str, crashed: bool) -> None:
         *(breach.event(step=run.step, then=then.value) for breach in overrun),
         Draft(kind="run.taken_over", step=run.step, body=canonical.dumps(body)),
     ]
-    if run.cancel_requested:
+    if run.supersede_requested:
+        transitions.note(run, events=taken, now=now, actor=ACTOR)
+        if not superseding.stop(run, actor=ACTOR, now=now):
+            lifecycle.end_paused(run, because=run.reason, actor=ACTOR, now=now)
+    elif run.cancel_requested:
         transitions.note(run, events=taken, now=now, actor=ACTOR)
         lifecycle.end_cancelled(run, because=run.reason, actor=ACTOR, now=now)
     elif asks_now:
@@ -123,7 +127,7 @@ def _take(run: Run, worker_id: UUID, *, because: str, crashed: bool) -> None:
     else:
         transitions.move(run, to=RunState.QUEUED, events=taken, now=now, actor=ACTOR)
         assignments.place(run, reason=because[:300], now=now)
-    if run.pause_requested and not run.cancel_requested:
+    if run.pause_requested and run.state == RunState.RUNNING:
         # The holder is dead, so what it was asked for is done for it (R17).
         lifecycle.end_paused(run, because=run.reason, actor=ACTOR, now=now)
 
@@ -163,8 +167,8 @@ def _ask_about_crashes(
     draft = WaitDraft(
         name=f"crashes {run.fence}", kind=WaitKind.DECISION, asks=canonical.dumps(asked)
     )
-    opened = waits.open_wait(run, place, draft, now=now)
-    gates.gate_for(opened.kind).open(waits.opened_wait(run, opened))
+    opened = openings.open_wait(run, place, draft, now=now)
+    gates.gate_for(opened.kind).open(openings.opened_wait(run, opened))
     Step.objects.filter(pk=step.pk).update(state=StepState.WAITING.value, fence=run.fence)
     transitions.move(
         run,

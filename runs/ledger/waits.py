@@ -1,14 +1,13 @@
 """Parking a run: a wait is opened, and closed once."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 from django.db import transaction
 
 from runs.conf import CHECKPOINT_SCHEMA
 from runs.definition import gates
-from runs.ledger import assignments, buffers, events, lifecycle, transitions
+from runs.ledger import assignments, buffers, events, lifecycle, openings, transitions
 from runs.ledger.commits import commits
 from runs.models import Checkpoint, Event, Run, Step, Wait
 from runs.queries.clock import db_now
@@ -89,45 +88,13 @@ def _park(
     *,
     now: datetime,
 ) -> Parked:
-    opened = open_wait(run, place, wait, now=now)
+    opened = openings.open_wait(run, place, wait, now=now)
     event = events.kept_for(run, opened)
     if event is not None:
         use_event(run, opened, event, now=now, fence=fence.number)
         return Parked(wait_id=opened.pk, answer=opened.answer)
     _park_run(run, fence, place, opened, failure, now=now)
     return Parked(wait_id=opened.pk, answer=None)
-
-
-def open_wait(run: Run, place: StepPlace, wait: WaitDraft, *, now: datetime) -> Wait:
-    """The row of a wait on a locked run; the caller parks the run.
-
-    One that was withdrawn when its run was stopped is opened again; a timer keeps its time.
-    """
-    after = wait.after_seconds
-    named = {"run": run, "step": place.key, "generation": place.generation, "name": wait.name}
-    values = {
-        "kind": wait.kind,
-        "fence": run.fence,
-        "due_at": None if after is None else now + timedelta(seconds=after),
-        "on_due": wait.on_due,
-        "event_name": wait.event_name,
-        "correlation_id": wait.correlation_id,
-        "subject": wait.asks,
-        "opened_at": now,
-    }
-    if place.attempt > 1 and (again := Wait.objects.filter(**named, state="withdrawn").first()):
-        return _open_again(again, values)
-    return Wait.objects.create(**named, **values)
-
-
-def _open_again(wait: Wait, values: dict[str, Any]) -> Wait:
-    if wait.kind == WaitKind.TIMER:
-        values["due_at"] = wait.due_at
-    for name, value in {**values, "state": WaitState.OPEN.value, "closed_at": None}.items():
-        setattr(wait, name, value)
-    wait.closed_by = ""
-    wait.save()
-    return wait
 
 
 def _park_run(
@@ -148,7 +115,7 @@ def _park_run(
         now=now,
     )
     _checkpoint(run, step, opened, now=now)
-    gates.gate_for(opened.kind).open(opened_wait(run, opened))
+    gates.gate_for(opened.kind).open(openings.opened_wait(run, opened))
     transitions.move(
         run,
         to=RunState.WAITING,
@@ -223,23 +190,6 @@ def _park_events(run: Run, place: StepPlace, opened: Wait, failure: Failure | No
             )
         )
     return drafts
-
-
-def opened_wait(run: Run, wait: Wait) -> gates.OpenedWait:
-    """What a gate is told of a wait."""
-    return gates.OpenedWait(
-        wait_id=wait.pk,
-        kind=wait.kind,
-        name=wait.name,
-        run_id=run.pk,
-        tenant_id=run.tenant_id,
-        workflow=run.workflow,
-        step=wait.step,
-        generation=wait.generation,
-        asks=canonical.loads(wait.subject),
-        expires_at=wait.due_at,
-        on_due=wait.on_due,
-    )
 
 
 def lock_open(wait_id: int) -> tuple[Run, Wait]:

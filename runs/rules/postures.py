@@ -38,9 +38,9 @@ def why_no_replay(state: RunState, *, checkpoint: int, begun: bool = True) -> st
     if not begun:
         return "It has not begun: it stands ready to take another run's place. Decide about that."
     if state in FINAL:
-        begun = f"from checkpoint {checkpoint}" if checkpoint else "from the start"
+        where = f"from checkpoint {checkpoint}" if checkpoint else "from the start"
         return (
-            f"A run that is {state} never changes again. Begin a new run {begun} instead: "
+            f"A run that is {state} never changes again. Begin a new run {where} instead: "
             f"runs restart RUN{f' --from {checkpoint}' if checkpoint else ''}."
         )
     if state is RunState.RUNNING:
@@ -48,12 +48,18 @@ def why_no_replay(state: RunState, *, checkpoint: int, begun: bool = True) -> st
     return ""
 
 
-def why_no_restart(*, unsettled: Sequence[str], abandoned: Sequence[str], pending: str) -> str:
+def why_no_restart(
+    *, unsettled: Sequence[str], abandoned: Sequence[str], pending: str, running: bool = False
+) -> str:
     """Empty when the run may be restarted; `unsettled` are keys of calls nobody knows of (R5)."""
     if pending:
         return (
             f"It is being restarted already, as run {pending}. Decide about that one, or cancel it."
         )
+    if running and abandoned:
+        return "A worker is working on it, so nothing of it can be abandoned yet. Pause it first."
+    if unknown := [key for key in abandoned if key not in set(unsettled)]:
+        return f"Only calls that nobody knows of can be abandoned; {unknown[0]} is none of them."
     open_ones = [key for key in unsettled if key not in set(abandoned)]
     if open_ones:
         return (

@@ -35,6 +35,7 @@ class PastCall:
     effect: str
     state: str
     unsent: bool
+    irreversible: bool = False
     key: str = ""
     resource: str = ""
     run: str = ""
@@ -47,6 +48,7 @@ class PastCall:
 
     @property
     def unsettled(self) -> bool:
+        """Nobody knows whether it happened."""
         return self.state in UNSETTLED_CALLS and not self.unsent
 
 
@@ -176,7 +178,7 @@ def preview(plan: Plan, past: Past, choice: Choice, *, refusal: str = "") -> Pre
         keys_new=new,
         repeated=[_repeated(plan, call) for call in named[:MOST_SHOWN]],
         repeated_total=sum(call.amount for call in again),
-        irreversible_total=sum(call.amount for call in again if _final(plan, call)),
+        irreversible_total=sum(call.amount for call in again if call.irreversible),
         judgements_kept=kept,
         judgements_forgotten=forgotten,
         unsettled=past.unsettled,
@@ -208,16 +210,10 @@ def _effect(plan: Plan, call: PastCall) -> PlanEffect | None:
     return next((effect for effect in effects if effect.name == call.effect), None)
 
 
-def _final(plan: Plan, call: PastCall) -> bool:
-    effect = _effect(plan, call)
-    return effect is None or effect.irreversible
-
-
-def reversibility(effect: PlanEffect | None) -> str:
-    """How an effect may be undone, in words."""
-    if effect is None or effect.irreversible:
+def _reversibility(call: PastCall, effect: PlanEffect | None) -> str:
+    if call.irreversible:
         return "cannot be undone"
-    if effect.reversible:
+    if effect is not None and effect.reversible:
         return f"reversible: {effect.reversible}"
     return "can be compensated"
 
@@ -229,8 +225,8 @@ def _repeated(plan: Plan, call: PastCall) -> Repeated:
         effect=call.effect,
         resource=call.resource,
         state=call.state,
-        irreversible=_final(plan, call),
-        reversibility=reversibility(_effect(plan, call)),
+        irreversible=call.irreversible,
+        reversibility=_reversibility(call, _effect(plan, call)),
         run=call.run,
     )
 
