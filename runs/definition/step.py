@@ -15,6 +15,7 @@ Body = TypeVar("Body", bound=Callable[..., Any])
 OnExhausted = Literal["ask", "restart", "stop"]
 
 DECLARATION = "__milepost_step__"
+MOST_RESTARTS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,7 @@ class StepDeclaration:
     transactional: bool
     was: str | None
     on_exhausted: OnExhausted
+    restarts: int
     doc: str
     place: Place
 
@@ -92,6 +94,7 @@ def step(
     transactional: bool = False,
     was: str | None = None,
     on_exhausted: OnExhausted = "ask",
+    restarts: int | None = None,
     each: str | None = None,
 ) -> Callable[[Body], Body]:
     """Make a method a step of its workflow; its key is the method's name."""
@@ -110,6 +113,7 @@ def step(
             transactional=transactional,
             was=was,
             on_exhausted=on_exhausted,
+            restarts=_restarts(body.__name__, on_exhausted, restarts, place=place),
             doc=inspect.getdoc(body) or "",
             place=place,
         )
@@ -142,6 +146,25 @@ def _effects(key: str, values: object, *, place: Place) -> tuple[Effect, ...]:
                 place=place,
             )
     return found
+
+
+def _restarts(key: str, on_exhausted: str, value: object, *, place: Place) -> int:
+    """How often in a row a run may be begun anew by itself; none unless that is declared."""
+    if value is None:
+        return 1 if on_exhausted == "restart" else 0
+    if on_exhausted != "restart":
+        raise DeclarationError(
+            f"Step {key!r}: restarts is {value!r}, and on_exhausted is {on_exhausted!r}.",
+            hint='restarts goes with on_exhausted="restart" only.',
+            place=place,
+        )
+    if not _whole(value) or not isinstance(value, int) or not 1 <= value <= MOST_RESTARTS:
+        raise DeclarationError(
+            f"Step {key!r}: restarts is {value!r}.",
+            hint=f"Give a whole number from 1 to {MOST_RESTARTS}.",
+            place=place,
+        )
+    return value
 
 
 def _place_of(body: object) -> Place:

@@ -19,7 +19,7 @@ from runs.engine.freed_locks import FreedLocks
 from runs.engine.overdue import Overdue
 from runs.engine.takeover import take_over_lost
 from runs.engine.writer import Writer
-from runs.ledger import ticks, waking, workers
+from runs.ledger import superseding, ticks, waking, workers
 from runs.queries import due
 from runs.queries.clock import db_now
 from runs.queries.workers import last_tick
@@ -102,6 +102,7 @@ class Clockwork:
     def _slow_duties(self, *, steady: bool) -> None:
         self._last_slow = time.monotonic()
         _each(due.waits_with_a_kept_event(at_most=AT_ONCE), waking.match_event)
+        _each(due.restarts_too_late(at_most=AT_ONCE), superseding.call_off)
         self._ring_again()
         self._overdue.look(here=self.here)
         if steady:

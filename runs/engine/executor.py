@@ -16,7 +16,7 @@ from runs.engine.interruptions import HandBack, Parked, StopRequested
 from runs.engine.limits import DeadlineOver, StepLimit, TimeIsUp
 from runs.engine.session import Attempt, Keeper, Session, begin_attempt, open_session
 from runs.engine.turning import finish_step, one_transaction, orphans
-from runs.ledger import lifecycle, takeover, waits
+from runs.ledger import lifecycle, restarting, takeover, waits
 from runs.queries import resume
 from runs.queries.stopped import stopped_at
 from runs.rules import asks, canonical, surfacing
@@ -238,6 +238,8 @@ def _failed(session: Session, attempt: Attempt, error: BaseException) -> Went:
             error_class=type(error).__name__,
             breach=_breach(attempt, error),
         )
+    elif exhausted(retry, failures) and _begun_anew(session, attempt, error):
+        pass
     elif exhausted(retry, failures):
         _park_exhausted(session, attempt, error, failures=failures)
     else:
@@ -245,6 +247,20 @@ def _failed(session: Session, attempt: Attempt, error: BaseException) -> Went:
         after = delay(retry, failures, random=random.random())  # noqa: S311
         _park_retry(session, attempt, error, after=after.total_seconds(), counts=True)
     return Went.STOPPED
+
+
+def _begun_anew(session: Session, attempt: Attempt, error: BaseException) -> bool:
+    """The posture was declared before the run began; whatever may have happened asks a person (R5)."""
+    new = attempt.declared.restarts > 0 and restarting.restart_by_itself(
+        session.fence,
+        allowed=attempt.declared.restarts,
+        error_class=type(error).__name__,
+        error=secrets.describe(error),
+    )
+    if new:
+        told = {"run": str(session.fence.run_id), "restarted_as": str(new)}
+        log.warning("run.restarted", extra=told)
+    return bool(new)
 
 
 def _park_retry(

@@ -1,13 +1,14 @@
 """What the clockwork has to do now, by the database's clock."""
 
 from datetime import timedelta
+from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
-from runs.models import Assignment, Event, Wait
+from runs.models import Assignment, Event, Run, Wait
 from runs.queries.clock import db_now
 from runs.queries.workers import idle_workers
-from runs.rules.states import AssignmentState, RunState, WaitKind, WaitState
+from runs.rules.states import FINAL, AssignmentState, RunState, WaitKind, WaitState
 
 
 def waits_due(*, at_most: int) -> list[int]:
@@ -32,6 +33,19 @@ def waits_with_a_kept_event(*, at_most: int) -> list[int]:
     )
     rows = Wait.objects.filter(state=WaitState.OPEN.value, kind=WaitKind.EVENT.value)
     return list(rows.filter(Exists(kept)).values_list("pk", flat=True)[:at_most])
+
+
+def restarts_too_late(*, at_most: int) -> list[UUID]:
+    """Runs that stand ready to take the place of one which has ended by itself meanwhile."""
+    ready = Run.objects.filter(
+        restart_of__isnull=False,
+        fence=0,
+        state=RunState.WAITING.value,
+        restart_of__state__in=sorted(state.value for state in FINAL),
+        waits__state=WaitState.OPEN.value,
+        waits__kind=WaitKind.CAPACITY.value,
+    )
+    return list(ready.values_list("pk", flat=True)[:at_most])
 
 
 def unclaimed(*, older_than: timedelta) -> list[int]:

@@ -23,6 +23,7 @@ def fingerprint(declared: StepDeclaration) -> str:
             "timeout": seconds(declared.timeout),
             "transactional": declared.transactional,
             "on_exhausted": declared.on_exhausted,
+            **({"restarts": declared.restarts} if declared.restarts else {}),
         }
     )
 

@@ -100,6 +100,7 @@ class PlanStep:
     doc: str
     file: str
     line: int
+    restarts: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +211,7 @@ def _step(declared: StepDeclaration, ordinal: int) -> PlanStep:
         timeout=seconds(declared.timeout),
         transactional=declared.transactional,
         on_exhausted=declared.on_exhausted,
+        restarts=declared.restarts,
         side_effect=declared.side_effect,
         fingerprint=fingerprints.fingerprint(declared),
         code_digest=fingerprints.code_digest(declared),
