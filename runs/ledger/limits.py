@@ -106,10 +106,9 @@ def _stop(
 
 
 def _reason(standing: Deadline, progress: ArtifactStored) -> str:
-    used, allowed = standing.used.total_seconds(), standing.allowed.total_seconds()
     return (
-        f"Its deadline is over: {length(used)} of {length(allowed)} used. What it has come to is "
-        f"kept as {progress.name}; resume it with a longer deadline."
+        f"Its deadline is over: {standing}. What it has come to is kept as {progress.name}; "
+        "resume it with a longer deadline."
     )
 
 

@@ -28,6 +28,7 @@ def lines_of_run(run: Shown) -> Iterator[str]:
     if run["labels"]:
         yield ", ".join(f"{name}={value}" for name, value in sorted(run["labels"].items()))
     yield from lines_of_why(run["why"])
+    yield from lines_of_went_on(run)
     yield ""
     for step in run["steps"]:
         yield from _lines_of_step(step)
@@ -40,6 +41,26 @@ def lines_of_why(why: Shown) -> Iterator[str]:
     if why["next"]:
         due = f", at {_at(why['next_at'])}" if why["next_at"] else ""
         yield f"next: {why['next'].rstrip('.')}{due}"
+
+
+def lines_of_went_on(run: Shown) -> Iterator[str]:
+    """Each time it went on, and how often it was tried, where there is anything to tell."""
+    for each in run["went_on"]:
+        cursor = f" cursor {each['cursor']:,}" if each["cursor"] else ""
+        held = f"; worker {each['worker']} fence {each['fence']}" if each["worker"] else ""
+        kept = f"kept {of(each['kept_steps'], 'step')}, {of(each['kept_keys'], 'call')}"
+        yield (
+            f"went on ({each['trigger']}): {_at(each['at'])} {each['step']} behind checkpoint "
+            f"{each['checkpoint']}{cursor}: {each['reason']}; {kept}{held}"
+        )
+    counts = ", ".join(f"{name} {amount}" for name, amount in run["tried"].items() if amount)
+    if run["went_on"]:
+        yield f"tried: {counts}"
+
+
+def lines_of_limits(limits: Sequence[Shown]) -> Iterator[str]:
+    for each in limits:
+        yield f"limit: {_at(each['at'])} {each['sentence']}"
 
 
 def _lines_of_step(step: Shown) -> Iterator[str]:

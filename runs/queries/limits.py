@@ -46,7 +46,11 @@ def _breached(event: AuditEvent) -> Breached:
 
 def deadline_of(run_id: UUID) -> Deadline | None:
     """How this run stands to its deadline; None when it has none."""
-    run = Run.objects.get(pk=run_id)
+    return deadline_of_run(Run.objects.get(pk=run_id))
+
+
+def deadline_of_run(run: Run) -> Deadline | None:
+    """The same of a row that has just been read."""
     allowed = allowed_for(run)
     return None if allowed is None else _standing(run, allowed, now=db_now())
 

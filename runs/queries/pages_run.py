@@ -3,34 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 from uuid import UUID
 
 from runs.models import Assignment, Run, Step, Wait
+from runs.queries.limits import Breached, breaches_of, deadline_of_run
 from runs.queries.pages_attempts import attempts_of
 from runs.queries.pages_timeline import Material, Timeline, timeline_of
 from runs.queries.plans import plan_by_hash
+from runs.queries.tried import Tried, tried
+from runs.queries.verbs import Offer, offers_for, stands_with
 from runs.queries.visibility import visible_runs
+from runs.queries.went_on import WentOn, assignments_of, went_on
 from runs.queries.why import Rows, live_workers, name_of, why_from
+from runs.rules.limits import Deadline
 from runs.rules.plan import Plan
 from runs.rules.policy import Actor
-from runs.rules.states import FINAL, AssignmentState, RunState, WaitState
+from runs.rules.states import FINAL, RunState, WaitState
 from runs.rules.why import Why
 
-MOST_ASSIGNMENTS = 200
 MOST_WENT_ON = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WentOn:
-    """Why the run went on after it had stopped: one line each time."""
-
-    at: datetime
-    reason: str
-    step: str
-    worker: str
-    fence: int | None
-    lost: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +39,19 @@ class RunPage:
     step: Step | None
     worker: str
     went_on: Sequence[WentOn]
+    tried: Tried
+    offers: Sequence[Offer]
     timeline: Timeline
+    breaches: Sequence[Breached]
+    deadline: Deadline | None
+
+    @property
+    def further(self) -> Sequence[tuple[str, str]]:
+        """Verbs whose own pages say whether they are possible."""
+        return (
+            ("runs:replay", "Replay from a checkpoint…"),
+            ("runs:restart", "Restart as a new run…"),
+        )
 
     @property
     def waits_for(self) -> str:
@@ -87,7 +90,7 @@ def run_page(run: Run, *, now: datetime) -> RunPage:
     """Everything above the tabs, in four queries."""
     steps = list(Step.objects.filter(run=run).order_by("ordinal", "generation"))
     waits = list(Wait.objects.filter(run=run).order_by("opened_at"))
-    assignments = _assignments(run)
+    assignments = assignments_of(run)
     rows = _rows(run, steps, waits, assignments)
     material = Material(
         plan=plan_by_hash(run.plan_id),
@@ -104,14 +107,13 @@ def run_page(run: Run, *, now: datetime) -> RunPage:
         wait=rows.wait,
         step=rows.step,
         worker=_worker(rows.assignment) if run.state == RunState.RUNNING else "",
-        went_on=[_went_on(one, before) for before, one in pairwise(assignments)][-MOST_WENT_ON:],
+        went_on=went_on(run, assignments, most=MOST_WENT_ON),
+        tried=tried(run.pk),
+        offers=offers_for(stands_with(run, rows.wait)),
         timeline=timeline_of(material),
+        breaches=breaches_of(run.pk),
+        deadline=None if RunState(run.state) in FINAL else deadline_of_run(run),
     )
-
-
-def _assignments(run: Run) -> list[Assignment]:
-    newest = Assignment.objects.filter(run=run).select_related("worker").order_by("-pk")
-    return list(reversed(newest[:MOST_ASSIGNMENTS]))
 
 
 def _rows(
@@ -123,17 +125,6 @@ def _rows(
         wait=next((wait for wait in waits if wait.state == WaitState.OPEN), None),
         assignment=assignments[-1] if assignments else None,
         workers_alive=live_workers() if run.state == RunState.QUEUED else 0,
-    )
-
-
-def _went_on(one: Assignment, before: Assignment) -> WentOn:
-    return WentOn(
-        at=one.placed_at,
-        reason=one.reason,
-        step=one.from_step,
-        worker=_worker(one),
-        fence=one.fence,
-        lost=before.state == AssignmentState.LOST,
     )
 
 

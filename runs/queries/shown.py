@@ -1,11 +1,15 @@
 """A run as commands and programs are told of it: plain JSON, without payloads."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from runs.models import AuditEvent, Run, Step
+from runs.queries.limits import breaches_of
 from runs.queries.plans import plan_by_hash
+from runs.queries.tried import tried
+from runs.queries.went_on import assignments_of, went_on
 from runs.queries.why import why_of
 from runs.rules import canonical
 from runs.rules.plan import PlanStep
@@ -24,6 +28,7 @@ def run_shown(run: Run) -> Shown:
         "tenant": run.tenant.slug,
         "labels": run.labels,
         "started_by": run.started_by,
+        **moves_shown(run),
         "steps": [_step(planned, rows) for planned in plan_by_hash(run.plan_id).steps],
     }
 
@@ -45,6 +50,15 @@ def run_listed(run: Run, why: Why) -> Shown:
     }
 
 
+def moves_shown(run: Run) -> Shown:
+    """How often it was tried, and why it went on each time."""
+    lines = went_on(run, assignments_of(run))
+    return {
+        "tried": tried(run.pk).told(),
+        "went_on": [{**asdict(line), "at": moment(line.at)} for line in lines],
+    }
+
+
 def why_shown(why: Why) -> Shown:
     return {
         "sentence": why.sentence,
@@ -52,6 +66,14 @@ def why_shown(why: Why) -> Shown:
         "next": why.next,
         "next_at": moment(why.next_at),
     }
+
+
+def limits_shown(run: Run) -> list[Shown]:
+    """The newest limits that it has come up against: which, for how long, who was slow, what then."""
+    return [
+        {**each.body, "at": moment(each.at), "step": each.step, "sentence": each.sentence}
+        for each in breaches_of(run.pk)
+    ]
 
 
 def moment(at: datetime | None) -> str | None:

@@ -103,6 +103,10 @@ class Deadline:
     used: timedelta
     outside: timedelta
 
+    def __str__(self) -> str:
+        used, allowed = self.used.total_seconds(), self.allowed.total_seconds()
+        return f"{length(used)} of {length(allowed)} used"
+
     @property
     def left(self) -> timedelta:
         return self.allowed - self.used

@@ -9,7 +9,7 @@ from runs.management.moving import MovingCommand
 from runs.queries import memberships, pages_runs, pages_tabs, shown
 from runs.queries.clock import db_now
 from runs.queries.why import why_of
-from runs.rules.policy import Actor
+from runs.rules.policy import Actor, Verb, may
 from runs.rules.states import RunState
 
 if TYPE_CHECKING:
@@ -122,14 +122,21 @@ class Command(MovingCommand):
 
     def do_why(self, actor: Actor, *, run: str, as_json: bool, **_: Any) -> None:
         found = given.the_run(actor, run)
-        why = shown.why_shown(why_of(found))
-        answer = {"id": str(found.pk), "state": found.state, "why": why}
-        self.say(answer, wording.lines_of_why(why), as_json=as_json)
+        why, limits = shown.why_shown(why_of(found)), shown.limits_shown(found)
+        moves = shown.moves_shown(found)
+        stands = {"id": str(found.pk), "state": found.state, "why": why}
+        answer = {**stands, "limits": limits, **moves}
+        lines = [
+            *wording.lines_of_why(why),
+            *wording.lines_of_went_on(moves),
+            *wording.lines_of_limits(limits),
+        ]
+        self.say(answer, lines, as_json=as_json)
 
     def do_audit(self, actor: Actor, *, run: str, as_json: bool, **_: Any) -> None:
         found = given.the_run(actor, run)
         chain, line = pages_tabs.chain_of(found), shown.last_audit_line(found)
-        events = pages_tabs.chain_lines(found)
+        events = pages_tabs.chain_lines(found, visible=may(actor, Verb.VIEW_PAYLOADS))
         if as_json:
             self.say(
                 {
