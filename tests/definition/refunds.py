@@ -57,3 +57,17 @@ class Refund(Workflow):
     def book(self, run: Run) -> None:
         came = run.wait_for("booked", correlation_id=run.read("order"), expires=timedelta(days=7))
         run.write("booking", came["number"])
+
+
+class SmallRefund(Workflow):
+    """Pay one sum back, as soon as somebody says so."""
+
+    name, version = "small_refund", 1
+
+    class Input:
+        order: str
+        amount: int
+
+    @step(reads=["order", "amount"], effects=[pay])
+    def refund(self, run: Run) -> None:
+        run.call(pay, resource=run.read("order"), request={"amount": run.read("amount")})

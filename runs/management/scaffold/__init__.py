@@ -33,7 +33,10 @@ def write(name: str, *, below: Path) -> list[Path]:
 
 def _words(name: str) -> dict[str, str]:
     made = class_name(name)
-    imports = [f"from {name}.workflows import {made}", "from runs.testing import run_workflow"]
+    imports = [
+        f"from {name}.workflows import {made}",
+        "from runs.testing import Rehearsal, run_workflow",
+    ]
     return {
         "name": name,
         "class_name": made,

@@ -1,6 +1,7 @@
 """What $class_name does, from its start to its end."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,3 +31,14 @@ def test_every_call_that_was_made_is_on_record() -> None:
     assert [(call["effect"], call["state"]) for call in outcome.calls] == [
         ("$name.send_letter", "confirmed")
     ]
+
+
+@pytest.mark.parametrize("point", ["before_body", "intent_committed", "sent", "before_commit"])
+def test_wherever_the_worker_dies_the_letter_is_sent_once(point: Any) -> None:
+    with Rehearsal() as stage:
+        stage.kill_at(point, step="send")
+        run = stage.start($class_name, who="Ada")
+
+    assert run.state == "succeeded"
+    run.assert_happened_once("$name.send_letter")
+    run.assert_ran_once("write")
