@@ -1,5 +1,6 @@
-"""What a reader may ask of a list, and what a person fills in to start a run."""
+"""What a reader may ask of a list, and what a person fills in to start or move a run."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -88,6 +89,71 @@ class StartForm(forms.Form):
             field.name: inputs.parsed(field, str(self.cleaned_data[f"in_{field.name}"] or ""))
             for field in self.declared
         }
+
+
+class MoveForm(forms.Form):
+    """Why a verb is used, and what its user saw."""
+
+    because = forms.CharField(
+        max_length=2000,
+        label="Reason",
+        help_text="Kept in the audit.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    seen = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
+
+
+class ResumeForm(MoveForm):
+    """A reason may be given; a longer deadline has to be, where the present one is over."""
+
+    deadline = forms.FloatField(
+        required=False,
+        min_value=0.001,
+        label="New deadline, in hours",
+        help_text="Counted since the start, without the time paused or waiting for people.",
+    )
+
+    def __init__(self, *, deadline_is_over: bool, **more: Any) -> None:
+        super().__init__(**more)
+        self.fields["because"].required = False
+        if deadline_is_over:
+            self.fields["deadline"].required = True
+        else:
+            del self.fields["deadline"]
+
+
+class CorrectForm(MoveForm):
+    """The fields of a run's input as they are; one that is left as it is stays as it is."""
+
+    def __init__(
+        self, *, declared: Sequence[inputs.Field], values: Mapping[str, Any], **more: Any
+    ) -> None:
+        super().__init__(**more)
+        self.declared = declared
+        made = {f"in_{field.name}": _corrected(field, values) for field in declared}
+        self.fields = made | self.fields
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What was changed, read by its declared type."""
+        return {
+            field.name: inputs.parsed(field, str(self.cleaned_data[f"in_{field.name}"]))
+            for field in self.declared
+            if f"in_{field.name}" in self.changed_data
+        }
+
+
+def _corrected(field: inputs.Field, values: Mapping[str, Any]) -> forms.Field:
+    made = _form_field(field)
+    made.required = False
+    made.initial = _as_typed(field, values[field.name]) if field.name in values else None
+    return made
+
+
+def _as_typed(field: inputs.Field, value: Any) -> Any:
+    if isinstance(value, list) and field.items == "text":
+        return "\n".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def _form_field(field: inputs.Field) -> forms.Field:

@@ -15,8 +15,7 @@ from runs.ledger.correcting import NothingToCorrect
 from runs.ledger.lifecycle import NoSuchTenant, StartKeyTaken
 from runs.ledger.limits import DeadlineTooShort, NoDeadline
 from runs.ledger.plans import PlanChanged
-from runs.ledger.replaying import RunChanged
-from runs.ledger.transitions import MoveRefused, NoSuchRun
+from runs.ledger.transitions import MoveRefused, NoSuchRun, RunChanged
 from runs.management.acting import UnknownActor, actor_named
 from runs.management.given import Misused, NoSuchWorker
 from runs.rules.canonical import NotCanonical

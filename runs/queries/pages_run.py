@@ -10,7 +10,7 @@ from runs.queries.limits import Breached, breaches_of, deadline_of_run
 from runs.queries.pages_attempts import attempts_of
 from runs.queries.pages_timeline import Material, Timeline, timeline_of
 from runs.queries.plans import plan_by_hash
-from runs.queries.tried import Tried, tried
+from runs.queries.tried import Tried, tried_with
 from runs.queries.verbs import Offer, offers_for, stands_with
 from runs.queries.visibility import visible_runs
 from runs.queries.went_on import WentOn, assignments_of, went_on
@@ -108,7 +108,7 @@ def run_page(run: Run, *, now: datetime) -> RunPage:
         step=rows.step,
         worker=_worker(rows.assignment) if run.state == RunState.RUNNING else "",
         went_on=went_on(run, assignments, most=MOST_WENT_ON),
-        tried=tried(run.pk),
+        tried=tried_with(run.pk, steps=steps, waits=waits),
         offers=offers_for(stands_with(run, rows.wait)),
         timeline=timeline_of(material),
         breaches=breaches_of(run.pk),

@@ -14,6 +14,8 @@ from runs.rules.chain import fault_of
 from runs.rules.words import of
 
 PAGE = 50
+# Events whose body has values of the run's input, and under which name.
+PAYLOADS = {"run.input_corrected": "fields"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,14 +101,16 @@ def wait_lines(waits: Sequence[Any]) -> list[WaitLine]:
 
 
 def event_lines(
-    run: Run, *, position: Position | None
+    run: Run, *, position: Position | None, visible: bool
 ) -> tuple[list[EventLine], Slice[AuditEvent]]:
     found = slice_of(AuditEvent.objects.filter(run=run), by="seq", position=position, size=PAGE)
-    return [_event_line(event) for event in found.rows], found
+    return [_event_line(event, visible=visible) for event in found.rows], found
 
 
-def _event_line(event: AuditEvent) -> EventLine:
+def _event_line(event: AuditEvent, *, visible: bool) -> EventLine:
     body = json.loads(event.body) if event.body else {}
+    if not visible and event.kind in PAYLOADS:
+        body.pop(PAYLOADS[event.kind], None)
     pretty = json.dumps(body, indent=2, ensure_ascii=False)[:4096] if body else ""
     return EventLine(event=event, summary=_summary(event.kind, body), body=pretty)
 
@@ -146,8 +150,8 @@ def chain_of(run: Run) -> Chain:
     return Chain(events=events, first_bad=first_bad, head=run.head, line=line)
 
 
-def chain_lines(run: Run) -> Iterator[dict[str, Any]]:
-    """Every event with all that its hash covers."""
+def chain_lines(run: Run, *, visible: bool) -> Iterator[dict[str, Any]]:
+    """Every event with all that its hash covers; no body of a payload for whoever may see none."""
     for event in AuditEvent.objects.filter(run=run).order_by("seq").iterator(chunk_size=1_000):
         yield {
             "seq": event.seq,
@@ -156,7 +160,7 @@ def chain_lines(run: Run) -> Iterator[dict[str, Any]]:
             "step": event.step,
             "fence": event.fence,
             "actor": event.actor,
-            "body": event.body,
+            "body": event.body if visible or event.kind not in PAYLOADS else "",
             "salt": event.salt,
             "payload_digest": event.payload_digest,
             "prev": event.prev,

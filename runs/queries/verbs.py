@@ -8,6 +8,14 @@ from runs.rules import canonical
 from runs.rules.states import RunState, WaitKind, WaitState
 from runs.rules.verbs import RunVerb, Stands, why_not
 
+LABELS = {
+    RunVerb.RESUME: "Resume",
+    RunVerb.PAUSE: "Pause",
+    RunVerb.CORRECT: "Correct input",
+    RunVerb.CANCEL: "Cancel",
+}
+ICONS = {RunVerb.RESUME: "play", RunVerb.PAUSE: "pause"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
@@ -15,6 +23,19 @@ class Offer:
 
     verb: RunVerb
     why_not: str
+
+    @property
+    def label(self) -> str:
+        return LABELS[self.verb]
+
+    @property
+    def icon(self) -> str:
+        return ICONS.get(self.verb, "")
+
+    @property
+    def view(self) -> str:
+        """The name of the page that asks for the reason."""
+        return f"runs:{self.verb.value}"
 
     @property
     def possible(self) -> bool:

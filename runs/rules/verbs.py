@@ -90,3 +90,42 @@ def _why_no_correction(stands: Stands) -> str:
         f"It is {stands.state.value}, and its input may be in use. Pause it first; the input of a "
         "run is corrected while it has failed, is paused, or asks what to do after a failure."
     )
+
+
+def what_happens(verb: RunVerb, stands: Stands) -> str:
+    """What using the verb does to a run that stands so; never reached where `why_not` speaks."""
+    match verb, stands.state:
+        case RunVerb.RESUME, RunState.RUNNING:
+            return "The request to pause is taken back, and its worker goes on."
+        case RunVerb.RESUME, RunState.PAUSED if stands.waits_for:
+            return (
+                f"It waits again for its {stands.waits_for}; an expiry is put off by the time it "
+                "was paused."
+            )
+        case RunVerb.RESUME, _:
+            return (
+                "It is queued at its first incomplete step, which is entered again behind the last "
+                "checkpoint. What is finished stays; a call already answered is not sent again."
+            )
+        case RunVerb.CORRECT, _:
+            return (
+                "The new values replace the old ones; both digests are recorded. Steps that are "
+                "finished stay as they are, and so do the keys of what was sent: a call whose "
+                "request then differs is asked about. The run goes on only when it is resumed or "
+                "its decision is answered."
+            )
+        case _, RunState.RUNNING:
+            return (
+                "A worker is in the middle of a step: this is requested now, and done at its next "
+                "checkpoint, or when the worker is found dead."
+            )
+        case RunVerb.PAUSE, _:
+            return (
+                "It stands still until somebody resumes it. Answers and events that come meanwhile "
+                "are kept; an expiry waits."
+            )
+        case _:
+            return (
+                "It ends for good: nothing more is sent, open questions are withdrawn, and it never "
+                "changes again. What its steps did stays."
+            )

@@ -38,6 +38,7 @@ def show(request: HtmxRequest, run_id: UUID) -> HttpResponse:
         version=version,
         speed=pages_run.speed_of(run),
         live_url=reverse("runs:run_show", args=[run.pk]) + link_to(request),
+        may_operate=may(actor_of(request), Verb.OPERATE),
         tab=tab,
         tab_template=f"runs/_tab_{tab}.html",
         tabs=pages_tabs.tabs_of(run),
@@ -50,7 +51,8 @@ def _steps(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
 
 
 def _events(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
-    lines, found = pages_tabs.event_lines(page.run, position=position_in(request))
+    visible = may(actor_of(request), Verb.VIEW_PAYLOADS)
+    lines, found = pages_tabs.event_lines(page.run, position=position_in(request), visible=visible)
     return {"lines": lines, **_links(request, found)}
 
 

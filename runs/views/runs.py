@@ -14,6 +14,7 @@ from runs.queries import pages_runs
 from runs.queries.clock import db_now
 from runs.queries.pages_runs import Row, Wanted
 from runs.queries.plans import stored_workflows
+from runs.rules.policy import Verb, may
 from runs.tables import RunTable
 from runs.web import HtmxRequest, actor_of, link_to, page_or_part, position_in, unchanged
 
@@ -33,6 +34,7 @@ def index(request: HtmxRequest) -> HttpResponse:
         status=200 if valid else 422,
         now=now,
         filter=asked,
+        may_operate=may(actor_of(request), Verb.OPERATE),
         amount=pages_runs.count_of(runs),
         newer_url=link_to(request, at=found.newer) if found.newer else "",
         older_url=link_to(request, at=found.older) if found.older else "",
