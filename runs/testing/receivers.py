@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from runs.definition.effects import Answer, NotSent, Refused, Request, RetryLater
+from runs.definition.effects import Answer, Effect, NotSent, Refused, Request, RetryLater
 
 Arrived = Literal["happened", "known already", "refused", "lost on the way"]
 MakeAnswer = Callable[[Request], Answer]
@@ -60,7 +60,8 @@ def time_out(*, happened: bool) -> Reply:
 class Receiver:
     """Takes the calls of one effect. It recognises a key it has seen if the effect has a contract.
 
-    `answer` is what it says when nothing else was scripted: a dict, or a function of the request.
+    `answer` is what it says when nothing else was scripted: a dict, or a function of the request;
+    without one, what the effect declares for rehearsals, or an id of its own.
     """
 
     def __init__(self, answer: Answer | MakeAnswer | None = None) -> None:
@@ -71,6 +72,12 @@ class Receiver:
         self._script: list[Reply] = []
         self._probe_script: list[bool | Exception] = []
         self._answers: dict[str, Answer] = {}
+
+    def stand_for(self, effect: Effect) -> None:
+        """Keep what this effect declares of its receiver."""
+        self.recognises_keys = effect.contract is not None
+        if self._answer is None:
+            self._answer = effect.rehearsed
 
     def will(self, *replies: Reply) -> None:
         """What becomes of the next sendings, one after the other; after them, the usual answer."""

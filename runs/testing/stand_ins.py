@@ -49,7 +49,7 @@ def _effects_of(workflow: type[Workflow]) -> list[Effect]:
 @contextmanager
 def _replaced(effect: Effect, receiver: Receiver) -> Iterator[None]:
     """The receiver keeps what the effect declares: its contract's promise, and its probe."""
-    receiver.recognises_keys = effect.contract is not None
+    receiver.stand_for(effect)
     probe = effect.look_up
     before = {"send": effect.send, "probe": effect.probe}
     # An effect is frozen for its authors; its fingerprint covers none of the two.
