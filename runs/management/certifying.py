@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import Error
 
 from runs.definition import registry
 from runs.ledger import certificates
@@ -39,6 +40,8 @@ def certified(
         certificates.NoSuchTenant,
     ) as wrong:
         raise CommandError(str(wrong), returncode=1) from None
+    except Error as error:
+        raise CommandError(f"The database does not answer: {error}", returncode=1) from error
 
 
 def as_json(certificate: Certificate) -> dict[str, Any]:

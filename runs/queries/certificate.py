@@ -79,7 +79,6 @@ def _recorded(actor: Actor, plan: Plan, *, executable: frozenset[str]) -> Record
     going = runs.exclude(state__in=[state.value for state in FINAL])
     return Recorded(
         stored_hash=plans.stored_hash(plan.name, plan.version),
-        runs=of_the_plan.count(),
         verified=len(last),
         violations=tuple(verify.violations(last)) if last else (),
         stranded=going.exclude(plan_id__in=executable).count(),

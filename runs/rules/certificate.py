@@ -55,10 +55,9 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What the database says of a plan: its stored hash, and its runs, the last of which were verified."""
+    """What the database says of a plan: its stored hash, and what its last runs look like to `verify`."""
 
     stored_hash: str | None
-    runs: int
     verified: int
     violations: tuple[Violation, ...]
     stranded: int
