@@ -1,11 +1,15 @@
 """Waiting for something to become true, with a deadline instead of a hopeful sleep."""
 
+import random
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
+# Not the generator that is seeded before each test: it would give every test the same ports.
+ANY = random.SystemRandom()
 
 
 def eventually(
@@ -21,10 +25,12 @@ def eventually(
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Below those that the kernel gives to whoever connects: nobody takes it until it is used."""
+    while True:
+        port = ANY.randrange(15_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def is_open(port: int) -> bool:
