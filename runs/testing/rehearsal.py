@@ -100,20 +100,28 @@ class Rehearsal:
                 return
 
     def advance(self, by: timedelta) -> None:
-        """Let this much time pass at once; what is due then happens, and its work is done."""
-        self._clock.advance(by)
-        self._let_the_clock_tick()
+        """Let this much time pass at once: what falls due on the way happens when it is due."""
+        until = db_now() + by
+        for _ in range(MOST_TIMERS):
+            now = db_now()
+            later = [at for run in self.runs for at in run.due_at() if now < at < until]
+            if not later:
+                self._tick(until - now)
+                return
+            self._tick(min(later) - now)
+        raise AssertionError(f"More than {MOST_TIMERS} things fell due within {by}.")
 
     def skip_timers(self) -> None:
         """Let time pass until nothing but people and events is waited for."""
         for _ in range(MOST_TIMERS):
-            due_at = [at for run in self.runs if (at := run.due_at) is not None]
-            if not due_at:
+            due = [at for run in self.runs for at in run.due_at("timer", "retry")]
+            if not due:
                 return
-            self.advance(max(min(due_at) - db_now(), timedelta(0)) + timedelta(milliseconds=1))
+            self._tick(max(min(due) - db_now(), timedelta(0)))
         raise AssertionError(f"After {MOST_TIMERS} timers and retries the runs still wait for one.")
 
-    def _let_the_clock_tick(self) -> None:
+    def _tick(self, after: timedelta) -> None:
+        self._clock.advance(after + timedelta(milliseconds=1))
         Clockwork().go_round()
         self.work()
 

@@ -39,12 +39,13 @@ class RehearsedRun:
     def facts(self) -> dict[str, Any]:
         return self.outcome.facts
 
-    @property
-    def due_at(self) -> datetime | None:
-        """When its timer or its retry is over; None while it waits for neither."""
+    def due_at(self, *kinds: str) -> list[datetime]:
+        """When the clock closes what it waits for; of these kinds, such as timer and retry."""
         run = visibility.visible_runs(tester()).get(pk=self.id)
-        wait = run.waits.filter(state="open", kind__in=("timer", "retry")).first()
-        return wait.due_at if wait else None
+        waits = run.waits.filter(state="open", due_at__isnull=False)
+        return [
+            each.due_at for each in waits if each.due_at and each.kind in (kinds or (each.kind,))
+        ]
 
     @property
     def question(self) -> asking.Question:

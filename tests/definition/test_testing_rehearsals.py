@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from runs.definition import registry
+from runs.definition import Run, Workflow, registry, step
 from runs.testing import (
     NoSuchAnswer,
     NoSuchEffect,
@@ -139,6 +139,25 @@ def test_an_event_that_never_comes_expires() -> None:
         stage.advance(timedelta(days=8))
 
     assert run.state == "failed"
+
+
+def test_what_falls_due_on_the_way_happens_when_it_is_due() -> None:
+    class Twice(Workflow):
+        name, version = "twice", 1
+
+        @step(writes=["slept"])
+        def sleep(self, run: Run) -> None:
+            for night in range(3):
+                run.sleep(f"night {night}", timedelta(days=1))
+            run.write("slept", 3)
+
+    with Rehearsal() as stage:
+        run = stage.start(Twice)
+        stage.advance(timedelta(days=2, hours=23))
+        assert (run.state, run.entries("sleep")) == ("waiting", 3)
+        stage.advance(timedelta(hours=2))
+
+    assert run.state == "succeeded"
 
 
 def test_an_event_that_came_early_is_kept_and_a_second_one_is_known() -> None:
