@@ -1,8 +1,13 @@
-"""What is absent on this machine is skipped aloud, or fails where it was required."""
+"""What the tests stand on: absent servers are said aloud, and no leg is left out or mixed with another."""
+
+import io
+import re
 
 import pytest
 
+from config.environment import ROOT
 from tests.support.absent import absent
+from tests.support.legs import Labelled
 
 pytestmark = pytest.mark.one_database
 
@@ -17,3 +22,27 @@ def test_an_absent_server_that_was_required_is_a_failure(monkeypatch: pytest.Mon
     monkeypatch.setenv("REQUIRE", "postgresql, redis")
 
     assert isinstance(absent("redis", because="it is not there"), pytest.fail.Exception)
+
+
+def test_a_leg_labels_whole_lines_and_keeps_those_that_still_grow() -> None:
+    said = io.StringIO()
+    leg = Labelled(said, "[sqlite]")
+
+    leg.write("..")
+    before = said.getvalue()
+    leg.write(".\none more\nand")
+
+    assert before == ""
+    assert said.getvalue() == "[sqlite] ...\n[sqlite] one more\n"
+
+
+def test_make_test_leaves_no_leg_out() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    made_of = set(
+        " ".join(re.findall(r"^(?:STATIC|LEGS) += (.*)$", makefile, re.MULTILINE)).split()
+    )
+
+    targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
+
+    assert made_of <= targets
+    assert {target for target in targets if target.startswith("test-")} <= {*made_of, "test-long"}
