@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE = 1
 PYTEST = $(PYTHON) -m pytest
 
 .PHONY: setup run test test-long format lint templates check check-deploy migrations types \
-        test-sqlite test-postgresql test-browser test-install reformat lock clean
+        test-sqlite test-postgresql test-browser reformat lock clean
 
 setup: $(STAMP)
 
