@@ -20,6 +20,7 @@ from runs.views import (
     starts,
     steps,
     style,
+    workers,
     workflows,
 )
 
@@ -38,6 +39,9 @@ urlpatterns = [
     path("runs/<uuid:run_id>/files/<int:artifact_id>/", artifacts.show, name="artifact_show"),
     path("runs/<uuid:run_id>/steps/<path:key>/facts/<str:which>.json", steps.facts, name="facts"),
     path("runs/<uuid:run_id>/steps/<path:key>/", steps.show, name="step_show"),
+    path("workers/", workers.index, name="worker_list"),
+    path("workers/<uuid:worker_id>/drains/", workers.drain, name="worker_drain"),
+    path("workers/<uuid:worker_id>/returns/", workers.take_back, name="worker_take_back"),
     path("workflows/", workflows.index, name="workflow_list"),
     path("workflows/<str:name>/", workflows.show, name="workflow_show"),
     path("workflows/<str:name>/certificate.svg", certificates.show, name="certificate"),

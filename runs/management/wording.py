@@ -7,6 +7,7 @@ from typing import Any
 
 from runs.queries.crew import Hand
 from runs.queries.pages_tabs import Chain
+from runs.queries.recovery import Figures
 from runs.rules.words import of, size, span
 
 Shown = Mapping[str, Any]
@@ -107,6 +108,14 @@ def lines_of_crew(hands: Sequence[Hand], *, now: datetime) -> Iterator[str]:
         yield "No worker is alive. `manage.py cluster` (or `make run`) starts some."
     for hand in hands:
         yield f"{hand.id}  {hand.state:<9} {hand.host}/{hand.pid}  {_doing(hand, now)}"
+
+
+def lines_of_recovery(found: Figures) -> Iterator[str]:
+    if found.median is not None and found.maximum is not None:
+        yield (
+            f"{of(found.count, 'run')} taken over in 7 days: median {found.median:.2f} s, "
+            f"longest {found.maximum:.2f} s until the next step's start"
+        )
 
 
 def _doing(hand: Hand, now: datetime) -> str:

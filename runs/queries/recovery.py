@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import median
 from uuid import UUID
 
 from django.db.models import Min, OuterRef, QuerySet, Subquery
 
-from runs.models import Assignment
+from runs.models import Assignment, Run
 from runs.rules.states import AssignmentState
 
 MOST = 1_000
+# What pages and commands speak of when they say how fast.
+WINDOW = timedelta(days=7)
 LEASE_IS_OVER = "its lease is over"
 
 
@@ -31,6 +33,10 @@ class Recovery:
     began_at: datetime
 
     @property
+    def short(self) -> str:
+        return f"{str(self.run_id)[:4]}…{str(self.run_id)[-6:]}"
+
+    @property
     def seconds(self) -> float:
         return (self.began_at - self.lost_at).total_seconds()
 
@@ -45,7 +51,11 @@ class Figures:
 
 
 def recoveries(
-    *, since: datetime | None = None, run_ids: Iterable[UUID] | None = None, at_most: int = MOST
+    *,
+    since: datetime | None = None,
+    run_ids: Iterable[UUID] | None = None,
+    among: QuerySet[Run] | None = None,
+    at_most: int = MOST,
 ) -> list[Recovery]:
     """The newest takeovers after which the run went on by itself, the newest first.
 
@@ -56,6 +66,8 @@ def recoveries(
         lost = lost.filter(closed_at__gte=since)
     if run_ids is not None:
         lost = lost.filter(run__in=list(run_ids))
+    if among is not None:
+        lost = lost.filter(run__in=among)
     rows = _with_what_followed(lost).order_by("-pk")[:at_most]
     return [_recovery(row) for row in rows]
 

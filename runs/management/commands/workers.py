@@ -5,12 +5,13 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from runs.ledger import workers
+from runs.ledger import draining
 from runs.management import given, wording
 from runs.management.verbs import VerbCommand
 from runs.queries import crew
 from runs.queries.clock import db_now
 from runs.queries.crew import Hand
+from runs.queries.recovery import WINDOW, figures, recoveries
 from runs.queries.shown import moment
 from runs.rules.policy import Actor, Verb, require
 
@@ -21,7 +22,7 @@ class Command(VerbCommand):
     help = "Lists the workers as they stand by their leases, or drains some."
     verbs = (
         ("list", "who is working, idle, draining, or stale because its lease is over"),
-        ("drain", "let workers finish what they hold and take nothing more"),
+        ("drain", "let workers finish what they hold and take nothing more; --undo takes it back"),
     )
 
     def arguments_of_list(self, parser: ArgumentParser) -> None:
@@ -30,24 +31,34 @@ class Command(VerbCommand):
     def arguments_of_drain(self, parser: ArgumentParser) -> None:
         parser.add_argument("worker", nargs="*", help="the beginning of an id, or HOST/PID")
         parser.add_argument("--all", action="store_true", help="every worker there is")
+        parser.add_argument("--undo", action="store_true", help="let them take work again")
+        parser.add_argument("--because", default="", metavar="TEXT", help="kept in the audit")
 
     def do_list(self, _: Actor, *, as_json: bool, **said: Any) -> None:
-        hands = crew.crew(also_gone=said["all"])
-        lines = wording.lines_of_crew(hands, now=db_now())
-        self.say({"workers": [_shown(hand) for hand in hands]}, lines, as_json=as_json)
+        hands, now = crew.crew(also_gone=said["all"]), db_now()
+        found = figures(recoveries(since=now - WINDOW))
+        lines = [*wording.lines_of_crew(hands, now=now), *wording.lines_of_recovery(found)]
+        shown = [_shown(hand) for hand in hands]
+        self.say({"workers": shown, "recovery_seconds": asdict(found)}, lines, as_json=as_json)
 
     def do_drain(self, actor: Actor, *, worker: list[str], as_json: bool, **said: Any) -> None:
         require(actor, Verb.OPERATE)
         if bool(worker) == said["all"]:
             raise given.Misused("Name workers, or say --all.")
         meant = [hand.id for hand in crew.crew(also_gone=False)] if said["all"] else _named(worker)
-        drained = [worker_id for worker_id in meant if workers.drain(worker_id)]
-        gone = [worker_id for worker_id in meant if worker_id not in drained]
-        lines = [f"{each} takes nothing more" for each in drained] or ["No worker is alive."]
-        answer = {"drained": [str(each) for each in drained], "gone": [str(each) for each in gone]}
+        act, done, words = (
+            (draining.take_back, "taken_back", "takes work again")
+            if said["undo"]
+            else (draining.drain, "drained", "takes nothing more")
+        )
+        moved = [each for each in meant if act(actor, each, because=said["because"])]
+        left = [worker_id for worker_id in meant if worker_id not in moved]
+        lines = [f"{each} {words}" for each in moved] or ["No worker was changed."]
+        answer = {done: [str(each) for each in moved], "gone": [str(each) for each in left]}
         self.say(answer, lines, as_json=as_json)
-        if gone:
-            raise given.NoSuchWorker(f"Gone already: {', '.join(map(str, gone))}.")
+        if left:
+            why = "Not drained by anybody, or gone" if said["undo"] else "Draining or gone already"
+            raise given.NoSuchWorker(f"{why}: {', '.join(map(str, left))}.")
 
 
 def _named(texts: list[str]) -> list[UUID]:
