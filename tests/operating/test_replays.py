@@ -1,31 +1,17 @@
 """Redo from an earlier checkpoint: the same run, the same keys, a new generation of its steps."""
 
-from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
 
-from runs.definition import gates, registry
 from runs.ledger import lifecycle, pausing, replaying
 from runs.models import Call, Checkpoint, Judgement, Replay, Step, Wait
 from runs.queries.verify import violations
 from runs.rules.postures import NotReplayable
-from tests.operating.redone import World, made
+from tests.operating.redone import World
 from tests.support import runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """A shop, and the workflows that deal with it; no desk is told, nobody is rung."""
-    monkeypatch.setitem(gates._gates, "decision", gates.Quiet())
-    monkeypatch.setattr("runs.conf.ring", lambda assignment_id: None)
-    there = World()
-    with registry.isolated():
-        for workflow in made(there):
-            registry.register(workflow)
-        yield there
 
 
 def replay(run_id: UUID, checkpoint: int, **more: object) -> replaying.Replayed:

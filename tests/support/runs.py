@@ -110,7 +110,8 @@ def approve(run_id: UUID, *, strike: Iterable[str] = (), by: str = "ann") -> int
         answer(run_id, "approve", by=by)
         return 1
     struck = set(strike)
-    rows = list(PlannedCall.objects.filter(run_id=run_id, plan=plan["name"]).order_by("ordinal"))
+    planned = PlannedCall.objects.filter(run_id=run_id, plan=plan["name"])
+    rows = list(planned.filter(generation=plan["generation"]).order_by("ordinal"))
     kept = [row for row in rows if row.resource not in struck]
     answer(
         run_id,

@@ -1,0 +1,360 @@
+"""Begin anew: a new run with fresh keys, the old one superseded; what would happen twice is asked first."""
+
+import time
+from contextlib import suppress
+from uuid import UUID
+
+import pytest
+
+from runs.engine.faults import Died
+from runs.ledger import lifecycle, pausing, replaying, restarting, takeover
+from runs.ledger.transitions import RunChanged
+from runs.models import AuditEvent, Call, Run, Step, Wait
+from runs.queries.lineage import restarts_of
+from runs.queries.verbs import seen_as
+from runs.queries.verify import violations
+from runs.rules.postures import NotReplayable, NotRestartable
+from runs.rules.verbs import NotNow
+from tests.operating.redone import World
+from tests.support import runs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def restart(run_id: UUID, **more: object) -> restarting.Restarted:
+    return restarting.restart(
+        runs.the_operator(),
+        run_id,
+        because="tests",
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def a_run_that_sold() -> UUID:
+    """It has called the shop once, reversibly, and waits for an event."""
+    run_id = runs.a_run("redone")
+    runs.drain()
+    return run_id
+
+
+def a_run_that_deleted() -> UUID:
+    """It has deleted two things, which cannot be undone, and asks whether that was right."""
+    run_id = runs.a_run("redone_plan", start_key="the list")
+    runs.drain()
+    runs.approve(run_id)
+    runs.drain()
+    assert runs.state_of(run_id) == "waiting"
+    return run_id
+
+
+def test_a_restart_supersedes_the_old_run_and_begins_under_fresh_keys(world: World) -> None:
+    old = a_run_that_sold()
+
+    done = restart(old)
+    runs.drain()
+
+    assert (done.state, done.old_state, done.asks) == ("queued", "superseded", False)
+    assert runs.state_of(old) == "superseded"
+    assert runs.the_run(done.id).restart_of_id == old
+    keys = set(Call.objects.values_list("key", flat=True))
+    assert len(keys) == len(world.shop.heard) == 2
+    assert violations([old, done.id]) == []
+
+
+def test_both_runs_name_each_other(world: World) -> None:
+    old = a_run_that_sold()
+
+    new = restart(old).id
+
+    assert [run.pk for run in restarts_of(old)] == [new]
+    assert f'"restarted_as":"{new}"' in AuditEvent.objects.get(run=old, kind="run.superseded").body
+    assert f'"restart_of":"{old}"' in AuditEvent.objects.get(run=new, kind="run.started").body
+
+
+def test_a_final_run_stays_as_it_is_and_its_tenant_s_chain_names_the_restart(world: World) -> None:
+    """I10, R37"""
+    old = a_run_that_sold()
+    lifecycle.cancel(runs.the_operator(), old, because="enough")
+    before = Run.objects.filter(pk=old).values().get()
+
+    new = restart(old).id
+    runs.drain()
+
+    assert Run.objects.filter(pk=old).values().get() == before
+    told = AuditEvent.objects.get(run=None, kind="run.restarted")
+    assert f'"run":"{old}"' in told.body
+    assert f'"restarted_as":"{new}"' in told.body
+    assert violations() == []
+
+
+def test_what_cannot_be_undone_is_asked_about_before_anything_begins(world: World) -> None:
+    """R5"""
+    old = a_run_that_deleted()
+
+    done = restart(old)
+    runs.drain()
+
+    assert (done.state, done.old_state, done.asks) == ("waiting", "waiting", True)
+    asked = runs.asked_of(runs.open_wait(done.id))
+    assert (asked["kind"], asked["evidence"]["irreversible_total"]) == ("restart", 2)
+    assert {one["resource"] for one in asked["evidence"]["repeated"]} == {"a", "b"}
+    assert len(world.shop.heard) == 2
+    assert violations([old, done.id]) == []
+
+
+def test_declined_nothing_happens_and_the_old_run_is_as_it_was(world: World) -> None:
+    old = a_run_that_deleted()
+    before = Run.objects.filter(pk=old).values().get()
+    new = restart(old).id
+
+    runs.answer(new, "leave")
+
+    assert runs.state_of(new) == "cancelled"
+    assert Run.objects.filter(pk=old).values().get() == before
+    assert violations([old, new]) == []
+
+
+def test_approved_the_old_run_is_superseded_and_the_new_one_does_it_again(world: World) -> None:
+    old = a_run_that_deleted()
+    new = restart(old).id
+
+    runs.answer(new, "restart")
+    assert (runs.state_of(old), runs.state_of(new)) == ("superseded", "queued")
+    runs.drain()
+    runs.approve(new)
+    runs.drain()
+
+    assert len({key for key, _ in world.shop.heard}) == 4
+    assert violations([old, new]) == []
+
+
+def test_what_has_changed_since_it_was_asked_is_asked_once_more(world: World) -> None:
+    old = runs.a_run("redone_plan")
+    runs.drain()
+    runs.approve(old, strike=["b"])
+    runs.drain()
+    new = restart(old).id
+    replaying.replay(runs.the_operator(), old, checkpoint=0, because="tests")
+    runs.drain()
+    runs.approve(old)
+    runs.drain()
+
+    runs.answer(new, "restart")
+
+    asked = runs.asked_of(runs.open_wait(new))
+    assert "changed since it was approved" in asked["question"]
+    assert asked["evidence"]["irreversible_total"] == 2
+    assert runs.state_of(old) == "waiting"
+    assert violations([old, new]) == []
+
+
+def test_a_run_that_stands_ready_is_not_paused_replayed_or_restarted_once_more(
+    world: World,
+) -> None:
+    old = a_run_that_deleted()
+    new = restart(old).id
+
+    with pytest.raises(NotNow, match="It has not begun"):
+        pausing.pause(runs.the_operator(), new, because="tests")
+    with pytest.raises(NotReplayable, match="It has not begun"):
+        replaying.replay(runs.the_operator(), new, checkpoint=0, because="tests")
+    with pytest.raises(NotRestartable, match=f"as run {new}"):
+        restart(old)
+
+
+def a_run_in_doubt(world: World) -> UUID:
+    """Its one call left and was not answered, and nobody can look it up."""
+    world.shop.answers = [ConnectionError("cut off")]
+    run_id = runs.a_run("redone")
+    runs.drain()
+    assert runs.asked_of(runs.open_wait(run_id))["kind"] == "reconcile"
+    return run_id
+
+
+def test_a_call_nobody_knows_of_is_settled_or_abandoned_first(world: World) -> None:
+    """R5"""
+    old = a_run_in_doubt(world)
+    (key,) = Call.objects.filter(run=old).values_list("key", flat=True)
+
+    with pytest.raises(NotRestartable, match=f"what became of 1 call: {key}"):
+        restart(old)
+    with pytest.raises(NotRestartable, match="mp_other is none of them"):
+        restart(old, abandon=["mp_other"])
+    new = restart(old, abandon=[key]).id
+
+    assert Call.objects.get(key=key).state == "abandoned"
+    assert (runs.state_of(old), runs.state_of(new)) == ("superseded", "queued")
+    assert violations([old, new]) == []
+
+
+def test_the_start_key_of_a_superseded_run_answers_with_the_run_in_its_place(world: World) -> None:
+    """I14"""
+    old = a_run_that_deleted()
+    new = restart(old).id
+    runs.answer(new, "restart")
+
+    known = lifecycle.start(
+        runs.the_operator(), workflow="redone_plan", data={}, start_key="the list"
+    )
+
+    assert (known.id, known.created) == (new, False)
+
+
+def test_a_new_run_begins_behind_a_checkpoint_with_what_was_done_before(world: World) -> None:
+    """I10"""
+    old = a_run_that_deleted()
+    lifecycle.cancel(runs.the_operator(), old, because="enough")
+    world.entered.clear()
+
+    done = restart(old, checkpoint=1)
+    runs.answer(done.id, "restart")
+    runs.drain()
+    runs.approve(done.id)
+    runs.drain()
+
+    assert dict(world.entered) == {"purge": 1, "tell": 1}
+    rows = Step.objects.filter(run=done.id).order_by("ordinal").values_list("key", "state")
+    assert list(rows) == [("propose", "succeeded"), ("purge", "succeeded"), ("tell", "waiting")]
+    assert len(world.shop.heard) == 4
+    assert violations([old, done.id]) == []
+
+
+def test_a_restart_asks_about_what_every_run_before_it_has_done(world: World) -> None:
+    first = a_run_that_deleted()
+    second = restart(first).id
+    runs.answer(second, "restart")
+    runs.drain()
+
+    third = restart(second).id
+
+    assert runs.asked_of(runs.open_wait(third))["evidence"]["irreversible_total"] == 2
+
+
+def test_with_a_worker_at_it_the_holder_makes_the_move_at_its_next_checkpoint(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R17"""
+    old, said = runs.a_run("redone"), []
+
+    def asked_meanwhile(run: object) -> None:
+        monkeypatch.setattr(World, "enters", lambda *_: None)
+        said.append(restart(old))
+        assert runs.state_of(old) == "running"
+
+    monkeypatch.setattr(World, "enters", lambda _, run: asked_meanwhile(run))
+    runs.drain()
+
+    assert (said[0].state, said[0].old_state) == ("waiting", "running")
+    assert runs.state_of(old) == "superseded"
+    new = said[0].id
+    runs.drain()
+    assert runs.the_run(new).step == "hear"
+    assert Wait.objects.get(run=new, kind="capacity").state == "resolved"
+    assert violations([old, new]) == []
+
+
+def test_a_run_that_ends_before_it_is_superseded_calls_its_restart_off(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, said, world.fails = runs.a_run("begins_again"), [], -1
+    monkeypatch.setattr(World, "enters", lambda *_: said.append(restart(old)))
+    runs.drain()
+    assert runs.state_of(old) == "succeeded"
+
+    runs.Clockwork().go_round()
+
+    new = runs.the_run(said[0].id)
+    assert (new.state, "ended as succeeded" in new.reason) == ("cancelled", True)
+    assert violations([old, new.pk]) == []
+
+
+def dies_in(world: World, monkeypatch: pytest.MonkeyPatch, old: UUID) -> restarting.Restarted:
+    """Somebody restarts the run while its worker is at it; then the worker is gone."""
+    said: list[restarting.Restarted] = []
+
+    def enters(_: World, run: object) -> None:
+        said.append(restart(old))
+        if world.resource == "book":
+            raise Died
+
+    monkeypatch.setattr(World, "enters", enters)
+    with runs.a_worker() as worker:
+        with suppress(Died):
+            worker.drain_placed(until=time.monotonic() + 60, stop=lambda: False)
+        holder = runs.the_run(old).worker_id
+        assert holder is not None
+        takeover.take_over(holder, because="its process is gone")
+    return said[0]
+
+
+def test_watch_makes_the_move_for_a_worker_that_died(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R17"""
+    old = runs.a_run("redone")
+
+    new = dies_in(world, monkeypatch, old).id
+
+    assert (runs.state_of(old), runs.state_of(new)) == ("superseded", "queued")
+    assert violations([old, new]) == []
+
+
+def test_a_call_under_way_when_the_worker_died_keeps_the_old_run(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R5"""
+    old, world.resource = runs.a_run("begins_again", {"sells": True}), "pen"
+    world.shop.answers = [Died()]
+
+    new = dies_in(world, monkeypatch, old).id
+
+    assert (runs.state_of(old), runs.state_of(new)) == ("paused", "cancelled")
+    assert "nobody knows what became of mp_" in runs.the_run(old).reason
+    assert not runs.the_run(old).cancel_requested
+    assert violations([old, new]) == []
+
+
+def test_a_run_that_was_seen_otherwise_is_not_restarted(world: World) -> None:
+    old = a_run_that_sold()
+    seen = seen_as(runs.the_run(old))
+    pausing.pause(runs.the_operator(), old, because="meanwhile")
+
+    with pytest.raises(RunChanged):
+        restart(old, seen=seen)
+
+
+def test_a_run_begins_anew_by_itself_when_its_plan_says_so(world: World) -> None:
+    """R5"""
+    world.fails = 3
+    old = runs.a_run("begins_again")
+
+    runs.work_through(old)
+    (new,) = restarts_of(old)
+    runs.work_through(new.pk)
+
+    assert (runs.state_of(old), runs.state_of(new.pk)) == ("superseded", "succeeded")
+    assert runs.the_run(new.pk).automatic_restarts == 1
+    assert violations([old, new.pk]) == []
+
+
+def test_it_does_so_no_more_often_in_a_row_than_declared(world: World) -> None:
+    world.fails = 99
+    old = runs.a_run("begins_again")
+
+    runs.work_through(old)
+    (new,) = restarts_of(old)
+    runs.work_through(new.pk)
+
+    assert runs.asked_of(runs.open_wait(new.pk))["kind"] == "give up"
+    assert restarts_of(new.pk) == []
+
+
+def test_once_a_call_was_intended_a_person_is_asked_instead(world: World) -> None:
+    """R5"""
+    world.fails = 99
+    old = runs.a_run("begins_again", {"sells": True})
+
+    runs.work_through(old)
+
+    assert runs.asked_of(runs.open_wait(old))["kind"] == "give up"
+    assert restarts_of(old) == []
