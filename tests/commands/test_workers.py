@@ -7,9 +7,10 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from runs.ledger import assignments
-from runs.models import Worker
+from runs.ledger import assignments, workers
+from runs.models import AuditEvent, Worker
 from runs.queries.clock import db_now
+from runs.queries.verify import violations
 from tests.commands.saying import manage
 from tests.support import runs
 
@@ -129,3 +130,31 @@ def test_a_user_without_the_permission_drains_nobody() -> None:
 
         assert said.code == 1
         assert listed()[0]["state"] == "idle"
+
+
+def test_a_drain_is_recorded_and_taken_back() -> None:
+    with runs.a_worker() as worker:
+        manage("workers", "drain", worker.id, "--because", "a new release")
+        again = manage("workers", "drain", worker.id)
+        said = manage("workers", "drain", worker.id, "--undo", "--json")
+
+        assert again.code == 1
+        assert said.json == {"taken_back": [str(worker.id)], "gone": []}
+        assert listed()[0]["state"] == "idle"
+
+    kinds = AuditEvent.objects.filter(run=None, body__contains=str(worker.id)).order_by("seq")
+    assert list(kinds.values_list("kind", flat=True)) == [
+        "worker.drained", "worker.drain_taken_back",
+    ]  # fmt: skip
+    assert kinds[0].actor.startswith("local operator ")
+    assert violations() == []
+
+
+def test_what_drained_itself_is_not_taken_back_by_a_person() -> None:
+    with runs.a_worker() as worker:
+        workers.drain(worker.id)
+
+        said = manage("workers", "drain", worker.id, "--undo")
+
+    assert said.code == 1
+    assert "Not drained by anybody" in said.err
