@@ -15,8 +15,10 @@ from django.db.backends.signals import connection_created
 from runs.conf import conf
 from runs.definition import registry
 from runs.engine import drill_rehearsal, identity
-from runs.engine.executor import AWAY, execute
+from runs.engine.away import AWAY, is_away
+from runs.engine.executor import execute
 from runs.engine.lease_keeper import LeaseKeeper
+from runs.engine.versions import Caretaker, code_here
 from runs.ledger import assignments, lifecycle, takeover, workers
 from runs.queries import resume
 from runs.queries.workers import is_live
@@ -35,7 +37,7 @@ class Worker:
     def __init__(self, *, on_lost: Callable[[], None]) -> None:
         self.id, self.pid = UUID(int=uuid6.uuid7().int), os.getpid()
         self.keeper = LeaseKeeper(self.id, on_lost=on_lost)
-        self.plans = known_plans()
+        self.plans, self.caretaker = known_plans(), Caretaker(code_here())
 
     def enlist(self) -> None:
         if drill_rehearsal.told():
@@ -45,7 +47,11 @@ class Worker:
         if connection.connection is not None:
             workers.name_session(self.id)
         workers.enlist(
-            self.id, identity.of_this_process(), cluster_pid=os.getppid(), release=conf().release
+            self.id,
+            identity.of_this_process(),
+            cluster_pid=os.getppid(),
+            release=conf().release,
+            plans=list(self.caretaker.code.plans.values()),
         )
         self.keeper.start()
 
@@ -73,6 +79,7 @@ class Worker:
             return ""
 
         while not stop() and time.monotonic() < until:
+            self.caretaker.look_when_due()
             claimed = self._claim(stop)
             if claimed is None:
                 return True
@@ -139,7 +146,9 @@ class Worker:
             try:
                 connection.close()
                 write()
-            except AWAY:
+            except Error as error:
+                if not is_away(error):
+                    raise
                 time.sleep(DATABASE_RETRY)
             else:
                 return
@@ -169,6 +178,7 @@ def enlist() -> Worker | None:
         close_old_connections()
         worker = Worker(on_lost=_end_at_once)
         worker.enlist()
+        worker.caretaker.look_for_questions()
     except Error as error:
         log.warning("worker.not_enlisted", extra={"error": str(error)})
         return None

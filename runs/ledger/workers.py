@@ -1,5 +1,6 @@
 """Workers come, renew their lease, and go."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import connection
@@ -9,7 +10,9 @@ from runs.ledger.commits import commits
 from runs.models import Worker
 from runs.queries.clock import db_now
 from runs.rules.identity import ProcessIdentity
+from runs.rules.plan import Plan
 from runs.rules.states import WorkerState
+from runs.rules.versions import plans_said
 
 # Longer than any step's transaction should take, shorter than anybody wants to wait for it.
 IDLE_IN_TRANSACTION = "60s"
@@ -24,7 +27,14 @@ END_SESSIONS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 
 
 @commits("enlisted")
-def enlist(worker_id: UUID, identity: ProcessIdentity, *, cluster_pid: int, release: str) -> None:
+def enlist(
+    worker_id: UUID,
+    identity: ProcessIdentity,
+    *,
+    cluster_pid: int,
+    release: str,
+    plans: Sequence[Plan] = (),
+) -> None:
     """A new incarnation of a worker, with its first lease."""
     now = db_now()
     Worker.objects.create(
@@ -36,6 +46,7 @@ def enlist(worker_id: UUID, identity: ProcessIdentity, *, cluster_pid: int, rele
         pid_started=identity.started,
         cluster_pid=cluster_pid,
         release=release,
+        plans=plans_said(plans),
         started_at=now,
         renewed_at=now,
         lease_until=now + conf().lease,

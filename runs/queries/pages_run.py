@@ -14,7 +14,7 @@ from runs.queries.tried import Tried, tried_with
 from runs.queries.verbs import Offer, offers_for, stands_with
 from runs.queries.visibility import visible_runs
 from runs.queries.went_on import WentOn, assignments_of, went_on
-from runs.queries.why import Rows, live_workers, name_of, why_from
+from runs.queries.why import Rows, crew, name_of, why_from
 from runs.rules.limits import Deadline
 from runs.rules.plan import Plan
 from runs.rules.policy import Actor
@@ -124,7 +124,7 @@ def _rows(
         step=next((s for s in steps if s.key == run.step and not s.superseded), None),
         wait=next((wait for wait in waits if wait.state == WaitState.OPEN), None),
         assignment=assignments[-1] if assignments else None,
-        workers_alive=live_workers() if run.state == RunState.QUEUED else 0,
+        **(crew() if run.state == RunState.QUEUED else {"workers_alive": 0}),
     )
 
 

@@ -12,7 +12,7 @@ from runs.models import Assignment, Call, Run, Step, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
 from runs.queries.plans import plan_by_hash
 from runs.queries.visibility import visible_runs
-from runs.queries.why import Rows, live_workers, why_from
+from runs.queries.why import Rows, crew, why_from
 from runs.rules.policy import Actor
 from runs.rules.states import OPEN, AssignmentState, RunState, WaitState
 from runs.rules.why import Why
@@ -111,7 +111,7 @@ def rows_of(runs: Sequence[Run], *, now: datetime) -> list[Row]:
             state=AssignmentState.PLACED.value,
         )
     }
-    alive = live_workers() if placed else 0
+    alive = crew() if placed else {"workers_alive": 0}
     return [
         _row(
             Rows(
@@ -119,7 +119,7 @@ def rows_of(runs: Sequence[Run], *, now: datetime) -> list[Row]:
                 step=steps.get((run.pk, run.step)),
                 wait=waits.get(run.pk),
                 assignment=placed.get(run.pk),
-                workers_alive=alive,
+                **alive,
             ),
             now=now,
         )

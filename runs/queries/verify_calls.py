@@ -96,14 +96,18 @@ def _was_told(subject: Subject, call: Call, told: Told) -> Iterator[Violation]:
 
 
 def _belongs_to_its_step(subject: Subject, call: Call) -> Iterator[Violation]:
-    planned = subject.planned(call.step)
-    effect = next((e for e in planned.effects if e.name == call.effect), None) if planned else None
-    if planned is None or effect is None or planned.scope != call.scope:
+    declared = [
+        effect
+        for planned in subject.ever_planned(call.step)
+        for effect in planned.effects
+        if effect.name == call.effect and planned.scope == call.scope
+    ]
+    if not declared:
         yield subject.violates(
             "I4", f"Step {call.step} of the plan does not declare {call.effect} ({call.key})."
         )
         return
-    if effect.irreversible != call.irreversible:
+    if call.irreversible not in [effect.irreversible for effect in declared]:
         yield subject.violates("I7", f"{call.key} and its plan disagree on what can be undone.")
     done = any(
         step.key == call.step and step.generation == call.generation

@@ -15,6 +15,7 @@ class Walk:
     """What has been seen up to a checkpoint."""
 
     number: int = 0
+    plan: int = 0
     fence: int = 0
     keys_count: int = 0
     keys_digest: str = ""
@@ -27,7 +28,7 @@ def checkpoints_hold(subject: Subject) -> Iterator[Violation]:
     rows = Checkpoint.objects.filter(run=subject.run).order_by("number")
     for row in rows.iterator(chunk_size=AT_ONCE):
         yield from _place(subject, row, walk)
-        yield from _plan(subject, row)
+        yield from _plan(subject, row, walk)
         yield from _keys(subject, row, walk, sorted(accepted.pop(row.number, [])))
     if walk.number != subject.run.checkpoint:
         yield subject.violates(
@@ -68,8 +69,13 @@ def _place(subject: Subject, row: Checkpoint, walk: Walk) -> Iterator[Violation]
     walk.cursors[place] = row.cursor_ordinal
 
 
-def _plan(subject: Subject, row: Checkpoint) -> Iterator[Violation]:
-    if (row.plan_hash, row.version) != (subject.run.plan_id, subject.run.version):
+def _plan(subject: Subject, row: Checkpoint, walk: Walk) -> Iterator[Violation]:
+    # A run that was taken to another plan has them one after the other.
+    plans = [(plan.hash, plan.version) for plan in subject.plans]
+    while walk.plan < len(plans) and plans[walk.plan] != (row.plan_hash, row.version):
+        walk.plan += 1
+    if walk.plan == len(plans):
+        walk.plan = 0
         yield subject.violates("I9", f"Checkpoint {row.number} was written under another plan.")
     if not row.finished:
         return

@@ -6,6 +6,7 @@ from typing import Any
 
 from runs.models import Call, PlannedCall, Step, Wait
 from runs.queries.verify_subject import AT_ONCE, Subject, is_digest_of, read
+from runs.rules.plan import Plan
 from runs.rules.planned import call_digest, list_digest
 from runs.rules.states import StepState, WaitKind, WaitState
 from runs.rules.violations import Violation
@@ -42,7 +43,7 @@ class Planned:
 
 
 def _rows(subject: Subject, plan: str, generation: int) -> Sequence[Planned]:
-    fingerprints = _fingerprints(subject)
+    known = [_fingerprints(plan) for plan in subject.plans]
     rows = PlannedCall.objects.filter(run=subject.run, plan=plan, generation=generation)
     return [
         Planned(
@@ -51,23 +52,31 @@ def _rows(subject: Subject, plan: str, generation: int) -> Sequence[Planned]:
             resource=row.resource,
             request_digest=row.request_digest,
             request_holds=is_digest_of(row.request, row.request_digest),
-            made=call_digest(
-                effect=row.effect,
-                fingerprint=fingerprints.get(row.effect, ""),
-                resource=row.resource,
-                request=row.request,
-                evidence=row.evidence,
-            ),
+            made=_made(row, known),
             kept=row.digest,
         )
         for row in rows.order_by("ordinal").iterator(chunk_size=AT_ONCE)
     ]
 
 
-def _fingerprints(subject: Subject) -> dict[str, str]:
-    return {
-        effect.name: effect.fingerprint for step in subject.plan.steps for effect in step.effects
-    }
+def _made(row: PlannedCall, known: Sequence[Mapping[str, str]]) -> str:
+    """What its bytes make, by the plan it was sealed under, or else by the present one."""
+    made = ""
+    for fingerprints in known:
+        made = call_digest(
+            effect=row.effect,
+            fingerprint=fingerprints.get(row.effect, ""),
+            resource=row.resource,
+            request=row.request,
+            evidence=row.evidence,
+        )
+        if made == row.digest:
+            break
+    return made
+
+
+def _fingerprints(plan: Plan) -> dict[str, str]:
+    return {effect.name: effect.fingerprint for step in plan.steps for effect in step.effects}
 
 
 def _rows_hold(subject: Subject, plan: str, rows: Sequence[Planned]) -> Iterator[Violation]:
@@ -169,18 +178,20 @@ def _shown_bytes(subject: Subject, call: Call, wait: Wait) -> bool:
     asked = read(wait.subject)
     if asked["kind"] != "call":
         return True
-    made = call_digest(
-        effect=call.effect,
-        fingerprint=_fingerprints(subject).get(call.effect, ""),
-        resource=call.resource,
-        request=call.request,
-        evidence="null",
-    )
-    return bool((asked["call"]["key"], asked["call"]["digest"]) == (call.key, made))
+    made = [
+        call_digest(
+            effect=call.effect,
+            fingerprint=_fingerprints(plan).get(call.effect, ""),
+            resource=call.resource,
+            request=call.request,
+            evidence="null",
+        )
+        for plan in subject.plans
+    ]
+    return asked["call"]["key"] == call.key and asked["call"]["digest"] in made
 
 
 def _waived(subject: Subject, call: Call, reason: str) -> Iterator[Violation]:
-    planned = subject.planned(call.step)
-    waived = planned.approval.waived if planned and planned.approval else None
-    if waived != reason:
+    waived = [step.approval.waived for step in subject.ever_planned(call.step) if step.approval]
+    if reason not in waived:
         yield subject.violates("I7", f"{call.key} names a waiver that its plan does not hold.")

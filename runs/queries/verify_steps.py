@@ -31,8 +31,9 @@ def one_result_each(subject: Subject) -> Iterator[Violation]:
             )
     current = Counter(step.key for step in subject.current)
     stands_at = max((step.ordinal for step in subject.current), default=0)
-    for key, ordinal in {(step.key, step.ordinal) for step in subject.steps}:
-        to_be_redone = current[key] == 0 and ordinal > stands_at
+    for key in {step.key for step in subject.steps}:
+        planned = subject.planned(key)
+        to_be_redone = current[key] == 0 and (planned is None or planned.ordinal > stands_at)
         if current[key] != 1 and not to_be_redone:
             yield subject.violates("I1", f"Step {key} has {current[key]} current results, not one.")
     yield from _generations(subject)
@@ -75,12 +76,11 @@ def _facts(subject: Subject, step: Step) -> Iterator[Violation]:
         yield subject.violates(
             "I1", f"The facts of step {step.key} are not what their digest covers."
         )
-    planned, facts = subject.planned(step.key), read(step.facts)
+    planned, facts = subject.ever_planned(step.key), read(step.facts)
     names = sorted(facts) if isinstance(facts, dict) else None
-    if planned is not None and names != sorted(planned.writes):
-        yield subject.violates(
-            "I1", f"Step {step.key} wrote {names}, and its plan says {sorted(planned.writes)}."
-        )
+    if planned and names not in [sorted(each.writes) for each in planned]:
+        said = sorted(planned[-1].writes)
+        yield subject.violates("I1", f"Step {step.key} wrote {names}, and its plan says {said}.")
 
 
 def order_is_the_plans(subject: Subject) -> Iterator[Violation]:
@@ -91,8 +91,9 @@ def order_is_the_plans(subject: Subject) -> Iterator[Violation]:
             "I9", f"The run says {run.workflow} version {run.version}, its plan another workflow."
         )
     for step in subject.steps:
-        planned = subject.planned(step.key)
-        if planned is None or (planned.scope, planned.ordinal) != (step.scope, step.ordinal):
+        planned = subject.ever_planned(step.key) if step.superseded else []
+        planned = planned or [each for each in subject.plan.steps if each.key == step.key]
+        if (step.scope, step.ordinal) not in [(each.scope, each.ordinal) for each in planned]:
             yield subject.violates("I9", f"Step {step.key} is not in its run's plan at this place.")
     ordinals = sorted({step.ordinal for step in subject.current})
     if ordinals != list(range(1, len(ordinals) + 1)):

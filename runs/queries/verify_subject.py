@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from runs.models import Assignment, Run, Step, Wait
+from runs.models import Assignment, AuditEvent, Run, Step, Wait
 from runs.queries.plans import plan_by_hash
 from runs.rules import canonical
 from runs.rules.plan import Plan, PlanStep
@@ -17,12 +17,16 @@ AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What may be long (events, calls, planned calls) is not here; each check streams it."""
+    """What may be long (events, calls, planned calls) is not here; each check streams it.
+
+    `plans` are all that the run has ever had, the present one last.
+    """
 
     run: Run
     plan: Plan
     steps: Sequence[Step]
     waits: Sequence[Wait]
+    plans: Sequence[Plan]
     assignments: Sequence[Assignment]
 
     @property
@@ -49,6 +53,10 @@ class Subject:
     def planned(self, key: str) -> PlanStep | None:
         return next((step for step in self.plan.steps if step.key == key), None)
 
+    def ever_planned(self, key: str) -> list[PlanStep]:
+        """The step of this key in each plan that the run has had."""
+        return [step for plan in self.plans for step in plan.steps if step.key == key]
+
     def violates(self, invariant: str, text: str) -> Violation:
         return Violation(invariant=invariant, run=str(self.run.pk), text=text)
 
@@ -62,11 +70,18 @@ def subject_of(run_id: UUID) -> Subject | None:
         return None
     return Subject(
         run=run,
+        plans=_plans(run),
         plan=plan_by_hash(run.plan_id),
         steps=list(Step.objects.filter(run=run).order_by("ordinal", "generation")),
         waits=list(Wait.objects.filter(run=run).order_by("id")),
         assignments=list(Assignment.objects.filter(run=run).order_by("id")),
     )
+
+
+def _plans(run: Run) -> list[Plan]:
+    events = AuditEvent.objects.filter(run=run, kind="run.version_changed").exclude(body="")
+    changes = [read(body) for body in events.order_by("seq").values_list("body", flat=True)]
+    return [plan_by_hash(one["from"]["plan"]) for one in changes] + [plan_by_hash(run.plan_id)]
 
 
 def unmoved(subject: Subject) -> bool:

@@ -5,8 +5,10 @@ from typing import Any
 
 from runs.models import Assignment, Run, Step, Wait, Worker
 from runs.queries.plans import plan_by_hash
+from runs.queries.versions import why_nobody_takes
 from runs.rules import canonical
 from runs.rules.states import AssignmentState, RunState, WaitState, WorkerState
+from runs.rules.versions import Known, known_from
 from runs.rules.why import Standing, Why, why
 
 
@@ -19,6 +21,7 @@ class Rows:
     wait: Wait | None = None
     assignment: Assignment | None = None
     workers_alive: int = 1
+    known: Known | None = None
     ahead: int = 0
 
 
@@ -32,7 +35,7 @@ def why_of(run: Run) -> Why:
         case RunState.WAITING:
             rows = replace(rows, **_wait_and_step(run))
         case RunState.QUEUED:
-            rows = replace(rows, **_placed(run), workers_alive=live_workers())
+            rows = replace(rows, **_placed(run), **crew())
         case _:
             pass
     return why_from(rows)
@@ -67,6 +70,7 @@ def why_from(rows: Rows) -> Why:
         later=f"Then step {following[0].key}." if following else "",
         since=run.ended_at or run.updated_at,
         workers_alive=rows.workers_alive,
+        unknown=why_nobody_takes(run, rows.known) if rows.known else "",
     )
     return why(replace(standing, **_facts(rows)))
 
@@ -112,9 +116,12 @@ def name_of(worker: Worker | None) -> str:
     return f"{worker.host}/{worker.pid}" if worker else ""
 
 
-def live_workers() -> int:
-    """How many workers there are to take what is queued."""
-    return Worker.objects.filter(state=WorkerState.LIVE.value).count()
+def crew() -> dict[str, Any]:
+    """The workers that there are to take what is queued, and what they know; one query."""
+    rows = Worker.objects.filter(state=WorkerState.LIVE.value).values_list("draining", "plans")
+    found = list(rows)
+    known = known_from(plans for draining, plans in found if not draining)
+    return {"workers_alive": len(found), "known": known}
 
 
 def question_of(wait: Wait) -> str:

@@ -84,6 +84,7 @@ MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.QUEUED: frozenset(
         {
             RunState.RUNNING,
+            RunState.WAITING,
             RunState.PAUSED,
             RunState.FAILED,
             RunState.CANCELLED,

@@ -104,23 +104,29 @@ def unchanged_prefix(old: Plan, new: Plan) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What the live workers that take work can execute: versions by workflow, and hashes."""
+    """What the live workers that take work can execute: versions by workflow, and hashes.
+
+    `silent` are those that have not said what they know.
+    """
 
     workers: int
+    silent: int
     hashes: frozenset[str]
     versions: Mapping[str, Sequence[int]]
 
 
 def known_from(lists: Iterable[Sequence[Mapping[str, Any]]]) -> Known:
     """From what each live worker has said of itself."""
-    workers, hashes, versions = 0, set(), dict[str, set[int]]()
+    workers, silent, hashes, versions = 0, 0, set(), dict[str, set[int]]()
     for plans in lists:
         workers += 1
+        silent += not plans
         for plan in plans:
             hashes.add(plan["hash"])
             versions.setdefault(plan["name"], set()).add(plan["version"])
     return Known(
         workers=workers,
+        silent=silent,
         hashes=frozenset(hashes),
         versions={name: sorted(found) for name, found in versions.items()},
     )
@@ -133,7 +139,7 @@ def plans_said(plans: Iterable[Plan]) -> list[dict[str, Any]]:
 
 def why_unknown(known: Known, *, workflow: str, version: int, plan_hash: str) -> str:
     """Why none of the live workers takes a run of this plan; empty when one does, or none lives."""
-    if not known.workers or plan_hash in known.hashes:
+    if not known.workers or known.silent or plan_hash in known.hashes:
         return ""
     versions = known.versions.get(workflow, ())
     if not versions:

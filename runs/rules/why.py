@@ -33,6 +33,7 @@ class Standing:
     worker: str = ""
     lease_until: datetime | None = None
     workers_alive: int = 0
+    unknown: str = ""
     ahead: int = 0
     cancel_requested: bool = False
     pause_requested: bool = False
@@ -84,6 +85,12 @@ def _queued(standing: Standing) -> Why:
             standing,
             f"Queued at {_step(standing)}: no worker is alive",
             "It starts as soon as a worker is there (manage.py cluster).",
+        )
+    if standing.unknown:
+        return _of(
+            standing,
+            f"Queued at {_step(standing)}: {standing.unknown}",
+            "It goes on when a worker with the code of its version is there.",
         )
     ahead = f", {standing.ahead:,} ahead of it" if standing.ahead else ""
     return _of(

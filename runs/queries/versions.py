@@ -1,0 +1,197 @@
+"""Runs whose plan the present code may not have: which they are, and what they have come to."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from runs.definition.context import Cursor
+from runs.models import Call, Checkpoint, PlannedCall, Run, Step, Wait, Worker
+from runs.models import Plan as StoredPlan
+from runs.queries.plans import plan_by_hash
+from runs.rules import canonical
+from runs.rules.carrying import Done, Here, MadePlan, Past
+from runs.rules.courses import Choice
+from runs.rules.plan import Plan
+from runs.rules.states import FINAL, RunState, StepState, WaitKind, WaitState, WorkerState
+from runs.rules.version_asks import KIND
+from runs.rules.versions import Known, known_from, why_unknown
+
+# What a body has been told by name; what the engine asks for itself is asked again.
+ANSWERS = ("ask ", "event ", "sleep ")
+NAME = f"{KIND} "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A run as it was when it was looked at: `seq` tells whether it has moved since."""
+
+    id: UUID
+    seq: int
+
+
+def known_by_workers() -> Known:
+    """What the workers that live and take work can execute."""
+    rows = Worker.objects.filter(state=WorkerState.LIVE.value, draining=False)
+    return known_from(rows.values_list("plans", flat=True))
+
+
+def why_nobody_takes(run: Run, known: Known) -> str:
+    """Why no live worker takes this queued run; empty when one does, or none lives."""
+    return why_unknown(known, workflow=run.workflow, version=run.version, plan_hash=run.plan_id)
+
+
+def stranded(hashes: Collection[str]) -> list[Seen]:
+    """Queued runs whose plan neither this code has nor any live worker, the oldest first."""
+    rows = Run.objects.filter(state=RunState.QUEUED.value, assignments__state="placed")
+    rows = rows.exclude(plan_id__in=list(hashes))
+    if not rows.exists():
+        return []
+    rows = rows.exclude(plan_id__in=list(known_by_workers().hashes))
+    found = rows.order_by("assignments__placed_at", "assignments__pk").values_list("pk", "seq")
+    return [Seen(id=run_id, seq=seq) for run_id, seq in found]
+
+
+def asking(hashes: Collection[str]) -> list[Seen]:
+    """Runs that ask about a plan that this code has after all."""
+    rows = Run.objects.filter(
+        state=RunState.WAITING.value,
+        plan_id__in=list(hashes),
+        waits__state=WaitState.OPEN.value,
+        waits__kind=WaitKind.DECISION.value,
+        waits__name__startswith=NAME,
+    )
+    return [Seen(id=pk, seq=seq) for pk, seq in rows.order_by("pk").values_list("pk", "seq")]
+
+
+def open_runs() -> QuerySet[Run]:
+    """Every run that can still need the code of its plan."""
+    return Run.objects.exclude(state__in=[state.value for state in FINAL]).order_by(
+        "created_at", "pk"
+    )
+
+
+def past_of(run: Run) -> Past:
+    """What a run has come to, as far as another plan has to know it."""
+    plan, rows = plan_by_hash(run.plan_id), list(Step.objects.filter(run=run, superseded=False))
+    rows.sort(key=lambda row: row.ordinal)
+    here = next(row for row in rows if row.key == run.step)
+    numbers = _numbers(run)
+    done = [
+        Done(
+            key=row.key,
+            scope=row.scope,
+            ordinal=row.ordinal,
+            facts=canonical.loads(row.facts),
+            checkpoint=numbers.get((row.key, row.generation), 0),
+        )
+        for row in rows
+        if row.state == StepState.SUCCEEDED
+    ]
+    calls = _calls(run)
+    return Past(
+        run_id=run.pk,
+        seq=run.seq,
+        workflow=run.workflow,
+        version=run.version,
+        plan=plan,
+        state=run.state,
+        schema=newest_schema(run),
+        input=canonical.loads(run.input),
+        done=done,
+        here=Here(
+            key=here.key,
+            scope=here.scope,
+            ordinal=here.ordinal,
+            cursor=Cursor(ordinal=here.cursor_ordinal, token=here.cursor_token),
+            left=_left(run, here, len(calls.get(here.scope, ()))),
+        ),
+        calls=calls,
+        plans=list(_plans(run, plan, rows)),
+    )
+
+
+def newest_schema(run: Run) -> int:
+    """The form in which the run's last checkpoint was written; 0 when it has none."""
+    rows = Checkpoint.objects.filter(run=run, number=run.checkpoint)
+    return rows.values_list("schema", flat=True).first() or 0
+
+
+def _numbers(run: Run) -> Mapping[tuple[str, int], int]:
+    rows = Checkpoint.objects.filter(run=run, finished=True)
+    return {
+        (key, made): number
+        for key, made, number in rows.values_list("step", "generation", "number")
+    }
+
+
+def _calls(run: Run) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    rows = Call.objects.filter(run=run).exclude(state__in=["refused", "abandoned"]).order_by("id")
+    for scope, key in rows.values_list("scope", "key"):
+        found.setdefault(scope, []).append(key)
+    return found
+
+
+def _left(run: Run, here: Step, calls: int) -> str:
+    """What the step in work leaves behind that a changed step could not know."""
+    said = []
+    if here.cursor_ordinal:
+        said.append(f"come to {here.cursor_ordinal:,} of its pages")
+    if calls:
+        said.append("made calls")
+    waits = Wait.objects.filter(
+        run=run, step=here.key, generation=here.generation, state=WaitState.RESOLVED.value
+    )
+    if any(name.startswith(ANSWERS) for name in waits.values_list("name", flat=True)):
+        said.append("been given answers")
+    return "it has " + " and ".join(said) if said else ""
+
+
+def _plans(run: Run, plan: Plan, rows: list[Step]) -> Iterator[MadePlan]:
+    """Lists of calls that no finished step has applied."""
+    done = {row.key for row in rows if row.state == StepState.SUCCEEDED}
+    applied = {
+        name for step in plan.steps if step.key in done and step.effects for name in step.reads
+    }
+    current = {(row.key, row.generation) for row in rows}
+    effects: dict[str, set[str]] = {}
+    made = PlannedCall.objects.filter(run=run).order_by()
+    for name, step, generation, effect in made.values_list(
+        "plan", "step", "generation", "effect"
+    ).distinct():
+        if (step, generation) in current and name not in applied:
+            effects.setdefault(name, set()).add(effect)
+    for name, named in sorted(effects.items()):
+        yield MadePlan(name=name, effects=frozenset(named), approved=_approved(run, rows, name))
+
+
+def _approved(run: Run, rows: list[Step], name: str) -> bool:
+    here = {(row.key, row.generation) for row in rows}
+    waits = Wait.objects.filter(
+        run=run, state=WaitState.RESOLVED.value, name__startswith=f"approve {name} "
+    )
+    return any((wait.step, wait.generation) in here for wait in waits)
+
+
+def choice_of(run: Run) -> Choice | None:
+    """What a person answered last about the plan of this run."""
+    wait = (
+        Wait.objects.filter(run=run, state=WaitState.RESOLVED.value, name__startswith=NAME)
+        .order_by("-closed_at", "-pk")
+        .first()
+    )
+    if wait is None or wait.answer is None:
+        return None
+    asked, answer = canonical.loads(wait.subject), canonical.loads(wait.answer)
+    evidence = asked["evidence"]
+    if evidence["from"]["plan"] != run.plan_id:
+        return None
+    return Choice(option=answer["option"], plan_hash=evidence["to"]["plan"], by=wait.closed_by)
+
+
+def plan_texts() -> Mapping[tuple[str, int], str]:
+    """The hash of every plan that runs were ever started with, by name and version."""
+    rows = StoredPlan.objects.values_list("workflow", "version", "hash")
+    return {(name, version): stored for name, version, stored in rows}
