@@ -163,7 +163,7 @@ def _finish_events(
         step=begun.key,
         generation=begun.generation,
         facts_digest=facts_digest,
-        may_have_calls=any(step.effects for step in session.plan.steps),
+        may_have_calls=begun.generation > 1 or any(step.effects for step in session.plan.steps),
         may_have_waits=not session.is_fresh,
     )
     drafts.append(Draft(kind="run.succeeded", step=begun.key))
