@@ -120,7 +120,8 @@ def _note(step: str, what: str, detail: str, place: tuple[str, int]) -> None:
     if (step, what, file, line) in _seen or _file is None:
         return
     _seen.add((step, what, file, line))
-    said = {"step": step, "what": what, "detail": detail, "file": file, "line": line}
+    shown = file.removeprefix(f"{PROJECT}{os.sep}")
+    said = {"step": step, "what": what, "detail": detail, "file": shown, "line": line}
     descriptor = os.open(_file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     os.write(descriptor, json.dumps(said).encode() + b"\n")
     os.close(descriptor)

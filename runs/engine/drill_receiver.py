@@ -31,6 +31,7 @@ class Counted:
         self.done: Counter[str] = Counter()
         self.answers: dict[str, dict[str, Any]] = {}
         self.calls: dict[str, str] = {}
+        self.runs: dict[str, str] = {}
         self.patience = 1.0
         self.manners: dict[str, dict[str, Any]] = {}
 
@@ -53,7 +54,7 @@ class Counted:
             if not (deduplicates and key in self.answers):
                 self.done[key] += 1
                 self.answers.setdefault(key, call["answer"])
-                self.calls[key] = call["named"]
+                self.calls[key], self.runs[key] = call["named"], call["run"]
             return self.answers[key]
 
     def found(self, key: str) -> dict[str, Any] | None:
@@ -64,10 +65,9 @@ class Counted:
         with self.lock:
             return {
                 "arrivals": sum(self.arrived.values()),
-                "effects": sum(self.done.values()),
-                "keys": len(self.done),
                 "done": dict(self.done),
                 "calls": dict(self.calls),
+                "runs": dict(self.runs),
             }
 
     def behave(self, told: dict[str, Any]) -> None:

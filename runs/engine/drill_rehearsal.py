@@ -79,6 +79,12 @@ def turn(rehearsal: Rehearsal) -> None:
     secrets.values_of = _rehearsed_secrets
 
 
+def turn_back() -> None:
+    """Let effects send by themselves again: for a test's own process."""
+    for name, own in _kept.items():
+        setattr(Effect, name, own)
+
+
 def _own(name: str) -> Any:
     """Where an effect really keeps it, however often it has been replaced."""
     there = Effect.__dict__[name]

@@ -3,7 +3,7 @@
 FAULT_AT=name[:n][@step][!how] strikes at the n-th time a process reaches the point (in that step);
 how is `kill` (SIGKILL, the default) or `stop` (SIGSTOP). FAULT_AT=@file reads that from a file, where
 all processes count down together; who dies takes it away, so it happens once. FAULT_AT=@folder reads
-it from the file named by the run's id, or `any`, and notes each strike in `strikes.jsonl` there.
+it from the file named by the run's id, or `any.POINT`, and notes each strike in `strikes.jsonl`.
 """
 
 import json
@@ -138,7 +138,7 @@ def _reach_in(place: Path, point: Point, *, step: str, run: str) -> None:
         return
     if (place / TRACE).exists():
         _note(place / REACHED, point, step=step, run=run, how="trace")
-    for name in (run, ANY_RUN) if run else (ANY_RUN,):
+    for name in (run, f"{ANY_RUN}.{point}") if run else (f"{ANY_RUN}.{point}",):
         if struck := _count_down(place / name, point, step):
             _note(place / STRIKES, point, step=step, run=run, how=struck.how)
             os.kill(os.getpid(), SIGNALS[struck.how])

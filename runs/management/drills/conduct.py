@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -76,7 +76,8 @@ def conduct(asked: Asked, stage: Stage) -> DrillReport:
             drill.played += zombie.play(drill)
         stage.start_cluster(workers=asked.workers)
         played(drill)
-        return report(drill, began)
+        counted = findings.count(stage)
+        return report(drill, began, counted=counted, left_over=stage.end())
     except StageTrouble as trouble:
         return _head(drill, began, aborted_because=str(trouble))
     finally:
@@ -121,29 +122,35 @@ def played(drill: Drill) -> None:
     drill.play(roles.asked_for(drill.asked, drill.steps))
 
 
-def play_matrix(drill: Drill) -> list[Played]:
-    """First see which points there are, then strike at each of them."""
+def play_matrix(drill: Drill, *, besides: bool = True) -> list[Played]:
+    """First see which points there are, then strike at each: `besides` workers, people and the watch."""
     drill.stage.trace(on=True)
-    scouts = {
-        str(each.run_id): each.role.name for each in drill.play(list(roles.scouts(drill.plan)))
-    }
+    sent_ahead = drill.play(list(roles.scouts(drill.plan, every=drill.asked.every)))
+    scouts = {str(each.run_id): each.role.name for each in sent_ahead}
     drill.stage.trace(on=False)
     reached = {
         (scouts.get(line["run"], ""), line["step"], line["point"]) for line in drill.stage.reached()
     }
     reached |= {("", "", point) for point in drill.hand.came_to}
     wanted = roles.matrix(reached, drill.steps, every=drill.asked.every)
+    if not besides:
+        wanted = [role for role in wanted if not (role.anywhere or role.hands)]
     effects = [step.key for step in drill.plan.steps if step.effects]
     if drill.asked.every:
         wanted += roles.misbehaviours(effects)
     return drill.play([*wanted, roles.redelivered(drill.steps)])
 
 
-def report(drill: Drill, began: datetime) -> DrillReport:
-    found = findings.gather(drill.stage, drill.played, counted=findings.count(drill.stage))
+def report(
+    drill: Drill,
+    began: datetime,
+    *,
+    counted: Mapping[str, Any],
+    left_over: Sequence[str] = (),
+) -> DrillReport:
+    found = findings.gather(drill.stage, drill.played, counted=counted, left_over=left_over)
     wrong = findings.broken(found)
     avoided, saved = findings.calls_avoided(found, drill.asked)
-    done = found.counted["done"]
     return _head(
         drill,
         began,
@@ -151,9 +158,9 @@ def report(drill: Drill, began: datetime) -> DrillReport:
         asked=sum(each.ended == "asked" for each in found.played),
         kills=sum(strike.how == "kill" for strike in found.strikes) + drill.hand.lost_hands,
         redeliveries=drill.hand.redeliveries,
-        effects=found.counted["effects"],
-        keys=found.counted["keys"],
-        duplicates=sum(times - 1 for times in done.values()),
+        effects=sum(found.done.values()),
+        keys=len(found.done),
+        duplicates=sum(times - 1 for times in found.done.values()),
         calls_avoided=avoided,
         cost_avoided=saved,
         resumes=tuple(findings.resumes(found)),

@@ -40,13 +40,13 @@ class Strike:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Everything a report is made of, gathered once."""
+    """Everything a report is made of, gathered once. `done` is how often the receiver did each key."""
 
     played: Sequence[Played]
     strikes: Sequence[Strike]
     claims: Mapping[UUID, list[Claim]]
     calls: Sequence[CallMade]
-    counted: Mapping[str, Any]
+    done: Mapping[str, int]
     restarts: Sequence[datetime]
     left_over: Sequence[str]
 
@@ -65,19 +65,32 @@ def strikes_on(stage: Stage) -> list[Strike]:
     ]
 
 
-def gather(stage: Stage, played: Sequence[Played], *, counted: Mapping[str, Any]) -> Found:
+def done_for(played: Sequence[Played], counted: Mapping[str, Any]) -> dict[str, int]:
+    """What the receiver did for these runs, and for no run that anybody knows."""
+    mine = {str(each.run_id) for each in played} | {""}
+    return {key: n for key, n in counted["done"].items() if counted["runs"][key] in mine}
+
+
+def gather(
+    stage: Stage,
+    played: Sequence[Played],
+    *,
+    counted: Mapping[str, Any],
+    left_over: Sequence[str] = (),
+) -> Found:
     ids = [each.run_id for each in played]
     claims: dict[UUID, list[Claim]] = {run_id: [] for run_id in ids}
     for claim in drilling.claims(ids):
         claims[claim.run_id].append(claim)
+    mine = {str(run_id) for run_id in ids} | {""}
     return Found(
         played=played,
-        strikes=strikes_on(stage),
+        strikes=[strike for strike in strikes_on(stage) if strike.run in mine],
         claims=claims,
         calls=drilling.calls(ids),
-        counted=counted,
+        done=done_for(played, counted),
         restarts=drilling.workers_started(),
-        left_over=stage.end(),
+        left_over=left_over,
     )
 
 
@@ -174,7 +187,7 @@ def broken(found: Found) -> list[Violation]:
 
 def _at_the_receiver(found: Found) -> Iterator[Violation]:
     known = {call.key: call for call in found.calls}
-    for key, times in found.counted["done"].items():
+    for key, times in found.done.items():
         call = known.get(key)
         run = str(call.run_id) if call else ""
         if times > 1:
@@ -189,7 +202,7 @@ def _at_the_receiver(found: Found) -> Iterator[Violation]:
             text = f"{call.effect} for {call.resource} was done without an approval."
             yield Violation(invariant="I7", run=run, text=text)
     for call in drilling.confirmed(found.calls):
-        if call.key not in found.counted["done"]:
+        if call.key not in found.done:
             text = f"{call.effect} for {call.resource} is confirmed, and the receiver never did it."
             yield Violation(invariant="I6", run=str(call.run_id), text=text)
 

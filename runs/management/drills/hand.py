@@ -131,10 +131,11 @@ class Hand:
     def _act(self, point: Point, act: Callable[[], object]) -> None:
         """In a process of its own when this act is armed to be struck, again until it is done."""
         self.came_to.add(point)
-        if not self._is_to_be_struck(point):
+        armed = f"{HANDS}.{point}"
+        if not self.stage.is_armed(armed):
             act()
             return
-        self.stage.disarm(HANDS)
+        self.stage.disarm(armed)
         connections.close_all()
         child = FORK.Process(target=_struck_act, args=(act, point))
         child.start()
@@ -142,10 +143,6 @@ class Hand:
         self.lost_hands += child.exitcode != 0
         # Whoever was struck behind the commit does not know that it was made, and asks again.
         _again(act)
-
-    def _is_to_be_struck(self, point: Point) -> bool:
-        armed = self.stage.faults / HANDS
-        return armed.exists() and armed.read_text().startswith(point)
 
 
 HANDS = "hands"

@@ -22,7 +22,7 @@ from runs.rules.states import RunState, WaitKind
 
 LOOK_EVERY = 0.04
 RING_EVERY = 0.3
-AT_ONCE = 10
+AT_ONCE = 16
 ANY = "any"
 ENDS = (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED, RunState.SUPERSEDED)
 Ended = Literal["", "ended", "asked", "stuck"]
@@ -35,7 +35,6 @@ class Played:
     role: Role
     run_id: UUID
     strikes: deque[str]
-    anywhere: deque[str]
     seq: int = -1
     moved_at: float = field(default_factory=time.monotonic)
     ended: Ended = ""
@@ -57,19 +56,11 @@ class Player:
     _rang_at: float = 0.0
 
     def play(self, roles: Iterable[Role]) -> list[Played]:
-        """Every role to its end; those that strike anybody come alone."""
-        all_of_them = list(roles)
-        played = self._play([role for role in all_of_them if not role.alone], at_once=AT_ONCE)
-        for role in all_of_them:
-            if role.alone:
-                played += self._play([role], at_once=1)
-        return played
-
-    def _play(self, roles: list[Role], *, at_once: int) -> list[Played]:
+        """Every role to its end, some at a time."""
         waiting, live, done = deque(roles), list[Played](), list[Played]()
         while waiting or live:
             self.stage.keep_up()
-            while waiting and len(live) < at_once:
+            while waiting and len(live) < AT_ONCE:
                 live.append(self._begin(waiting.popleft()))
             try:
                 self._look(live)
@@ -84,21 +75,21 @@ class Player:
         return done
 
     def _begin(self, role: Role) -> Played:
-        strikes, anywhere = deque(role.strikes), deque(role.anywhere)
+        strikes = deque(role.strikes)
         if role.hands:
-            self.stage.arm(HANDS, role.hands)
+            self.stage.arm(f"{HANDS}.{role.hands}", role.hands)
+        if role.anywhere:
+            self.stage.arm(f"{ANY}.{role.anywhere}", role.anywhere)
 
         def armed(run_id: UUID) -> None:
             if strikes:
                 self.stage.arm(str(run_id), strikes.popleft())
-            if anywhere:
-                self.stage.arm(ANY, anywhere.popleft())
             if role.manners:
                 drill_rehearsal.misbehave(self.stage.receiver, run=str(run_id), **role.manners)
 
         self.hand.redelivers = role.redelivers
         run_id = self.hand.start(self.asked, reference=role.name, armed=armed)
-        played = Played(role=role, run_id=run_id, strikes=strikes, anywhere=anywhere)
+        played = Played(role=role, run_id=run_id, strikes=strikes)
         self.played.append(played)
         return played
 
@@ -123,8 +114,6 @@ class Player:
         target = str(each.run_id)
         if each.strikes and not self.stage.is_armed(target):
             self.stage.arm(target, each.strikes.popleft())
-        if each.anywhere and not self.stage.is_armed(ANY):
-            self.stage.arm(ANY, each.anywhere.popleft())
 
     def _judge(self, each: Played, now: Standing, wait: OpenWait | None) -> None:
         each.state, each.reason = now.state, now.reason
@@ -143,9 +132,11 @@ class Player:
 
     def _end(self, each: Played, how: Ended) -> None:
         each.ended = how
-        mine = {str(each.run_id): True, ANY: each.role.anywhere, HANDS: each.role.hands}
-        left = [name for name, own in mine.items() if own and self.stage.is_armed(name)]
-        each.unstruck = (*left, *each.strikes, *each.anywhere)
+        mine = [str(each.run_id)]
+        mine += [f"{ANY}.{each.role.anywhere}"] if each.role.anywhere else []
+        mine += [f"{HANDS}.{each.role.hands}"] if each.role.hands else []
+        left = [name for name in mine if self.stage.is_armed(name)]
+        each.unstruck = (*left, *each.strikes)
         for target in left:
             self.stage.disarm(target)
 

@@ -45,6 +45,8 @@ RANDOM_POINTS: tuple[Point, ...] = (
     "parked",
 )
 MOST_STRIKES = 3
+# Misbehaviours that lead to every point that the others lead to.
+TELLING = ("drop", "refuse", "unavailable")
 MISBEHAVES = {
     "drop": "the receiver does it and cuts the line",
     "timeout": "the receiver does nothing and does not answer",
@@ -59,23 +61,18 @@ MISBEHAVES = {
 class Role:
     """One run: what strikes its worker one after the other, and how its receiver misbehaves.
 
-    `anywhere` strikes the watch, `hands` whoever acts from outside. `step` and `fault` name the
+    `anywhere` is where the watch is struck, `hands` where whoever acts from outside is. `step` and `fault` name the
     cell of the matrix that this run fills; empty where it fills none.
     """
 
     name: str
     strikes: tuple[str, ...] = ()
-    anywhere: tuple[str, ...] = ()
+    anywhere: str = ""
     hands: str = ""
     manners: dict[str, Any] = field(default_factory=dict)
     step: str = ""
     fault: str = ""
     redelivers: bool = False
-
-    @property
-    def alone(self) -> bool:
-        """Whether what strikes it could strike another run as well."""
-        return bool(self.anywhere or self.hands)
 
 
 def asked_for(asked: Asked, steps: Sequence[str]) -> Iterator[Role]:
@@ -113,11 +110,12 @@ def random_strikes(chance: random.Random, steps: Sequence[str]) -> list[str]:
     ]
 
 
-def scouts(plan: Plan) -> Iterator[Role]:
+def scouts(plan: Plan, *, every: bool) -> Iterator[Role]:
     """Runs that only show which points there are: in peace, killed once, and misbehaved at."""
     yield Role(name=PEACE)
     yield Role(name="killed once", strikes=("before_body:1",))
-    for misbehaviour in MISBEHAVIOURS if any(step.effects for step in plan.steps) else ():
+    ways = MISBEHAVIOURS if every else TELLING
+    for misbehaviour in ways if any(step.effects for step in plan.steps) else ():
         yield Role(name=f"receiver {misbehaviour}", manners={"first": [misbehaviour]})
 
 
@@ -145,11 +143,16 @@ def _cell(scout: str, step: str, point: str, steps: Sequence[str]) -> Role | Non
     misbehaviour = scout.removeprefix("receiver ") if scout.startswith("receiver ") else ""
     manners = {"first": [misbehaviour]} if misbehaviour else {}
     if point in HANDS_POINTS:
-        return Role(name=point, hands=f"{point}:1", step="people", fault=point)
+        return Role(name=point, hands=point, step="people", fault=point)
     if point in WATCH_POINTS:
-        first = ("before_body:1",)
+        # A death for it to find, and retries for it to wake.
         return Role(
-            name=point, strikes=first, anywhere=(f"{point}:1",), step="the watch", fault=point
+            name=point,
+            strikes=("before_body:1",),
+            anywhere=point,
+            manners={"first": ["unavailable"]},
+            step="the watch",
+            fault=point,
         )
     if point in IDLE_POINTS or step not in steps:
         return None
