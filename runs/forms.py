@@ -21,6 +21,7 @@ WINDOWS = {
     "all": ("any time", None),
 }
 DEFAULT_WINDOW = "7d"
+TYPED = 6
 
 
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
@@ -120,6 +121,51 @@ class ResumeForm(MoveForm):
             self.fields["deadline"].required = True
         else:
             del self.fields["deadline"]
+
+
+class ReplayForm(MoveForm):
+    """From which checkpoint, and whether judgements are kept or made anew (R12)."""
+
+    checkpoint = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+    judgements = forms.ChoiceField(
+        choices=[("keep", "keep: nothing is judged twice"), ("forget", "forget: judge anew")],
+        help_text="What models have decided in the steps that are redone.",
+    )
+
+
+class RestartForm(MoveForm):
+    """What is abandoned, and the typed confirmation where something cannot be undone."""
+
+    checkpoint = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
+
+    def __init__(
+        self, *, names: Sequence[str], unsettled: Sequence[str], grave: bool, **more: Any
+    ) -> None:
+        super().__init__(**more)
+        self.names = names
+        if unsettled:
+            self.fields["abandon"] = forms.MultipleChoiceField(
+                required=False,
+                choices=[(key, key) for key in unsettled],
+                widget=forms.CheckboxSelectMultiple,
+                label="Abandon",
+                help_text="Calls of which nobody will ever know whether they happened.",
+            )
+        if grave:
+            self.fields["confirm"] = forms.CharField(
+                max_length=200,
+                label=f"Type the last {TYPED} characters of the run's reference or id",
+                help_text="Something that cannot be undone would happen a second time.",
+                widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+            )
+
+    def clean_confirm(self) -> str:
+        said = str(self.cleaned_data["confirm"]).strip()
+        if said not in [name[-TYPED:] for name in self.names]:
+            raise forms.ValidationError(
+                f"Type the last {TYPED} characters of the run's reference, or of its id."
+            )
+        return said
 
 
 class CorrectForm(MoveForm):

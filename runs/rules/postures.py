@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runs.rules.states import FINAL, RunState
+from runs.rules.verbs import NotNow
 from runs.rules.words import of
 
 
@@ -25,11 +26,11 @@ class Point:
         return self.cursor_ordinal > 0
 
 
-class NotReplayable(Exception):
+class NotReplayable(NotNow):
     """This run cannot be replayed from there now; the message says what can be done instead."""
 
 
-class NotRestartable(Exception):
+class NotRestartable(NotNow):
     """This run cannot be restarted now; the message says what has to be done first."""
 
 
