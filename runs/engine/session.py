@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from runs.conf import CHECKPOINT_SCHEMA
 from runs.definition import registry
 from runs.definition.effects import Effect
 from runs.definition.step import StepDeclaration
@@ -13,6 +14,7 @@ from runs.rules import canonical
 from runs.rules.answers import Answered
 from runs.rules.calls import CallRecord
 from runs.rules.claims import Claimed, StepBegun
+from runs.rules.courses import newer_schema
 from runs.rules.fence import Fence, FenceLost
 from runs.rules.plan import Plan, PlanStep, plan_of
 from runs.rules.written import StepPlace, Written
@@ -94,6 +96,10 @@ class Session:
             raise FenceLost(self.fence)
 
 
+class NewerCheckpoint(RuntimeError):
+    """The run's last checkpoint has a form that this release cannot read; a newer one wrote it."""
+
+
 def open_session(
     claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], str]
 ) -> Session:
@@ -103,9 +109,9 @@ def open_session(
     facts = canonical.loads(claimed.input)
     if claimed.step.ordinal > 1:
         facts.update(resume.facts_of(run_id))
-    count, digest = (
-        resume.keys_so_far(run_id, claimed.checkpoint) if claimed.checkpoint else (0, "")
-    )
+    reached = resume.reached(run_id, claimed.checkpoint) if claimed.checkpoint else resume.Reached()
+    if reached.schema > CHECKPOINT_SCHEMA:
+        raise NewerCheckpoint(newer_schema(reached.schema, CHECKPOINT_SCHEMA))
     return Session(
         claimed=claimed,
         workflow=cls(),
@@ -113,8 +119,8 @@ def open_session(
         keeper=keeper,
         facts=facts,
         begun=claimed.step,
-        keys_count=count,
-        keys_digest=digest,
+        keys_count=reached.keys_count,
+        keys_digest=reached.keys_digest,
         stop_at_boundary=stop_at_boundary,
         is_fresh=claimed.checkpoint == 0 and claimed.step.attempt == 1,
     )

@@ -1,7 +1,7 @@
 """What a worker has to know to go on with a run where it stands."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
@@ -23,6 +23,14 @@ from runs.rules.calls import CallRecord, record_of
 from runs.rules.states import AssignmentState, StepState, WaitState, WorkerState
 
 
+class Reached(NamedTuple):
+    """Count and digest of the keys accepted up to a checkpoint, and its schema."""
+
+    keys_count: int = 0
+    keys_digest: str = ""
+    schema: int = 0
+
+
 def facts_of(run_id: UUID) -> dict[str, Any]:
     """Every fact that finished steps have written."""
     facts: dict[str, Any] = {}
@@ -34,14 +42,11 @@ def facts_of(run_id: UUID) -> dict[str, Any]:
     return facts
 
 
-def keys_so_far(run_id: UUID, number: int) -> tuple[int, str]:
-    """Count and digest of the keys accepted up to this checkpoint."""
-    row = (
-        Checkpoint.objects.filter(run_id=run_id, number=number)
-        .values_list("keys_count", "keys_digest")
-        .first()
-    )
-    return row or (0, "")
+def reached(run_id: UUID, number: int) -> Reached:
+    """What the run's last checkpoint counts, and in which form it was written."""
+    rows = Checkpoint.objects.filter(run_id=run_id, number=number)
+    row = rows.values_list("keys_count", "keys_digest", "schema").first()
+    return Reached(*row) if row else Reached()
 
 
 def answers_of(run_id: UUID, *, step: str, generation: int) -> dict[str, Answered]:

@@ -343,3 +343,19 @@ def test_a_second_look_at_the_same_run_changes_nothing() -> None:
         assert not versions.carry_over(past, carry, because="second")
 
     assert AuditEvent.objects.filter(run_id=run_id, kind="run.version_changed").count() == 1
+
+
+def test_a_checkpoint_of_a_newer_schema_is_not_executed_and_says_so() -> None:
+    with release(V1):
+        with pytest.MonkeyPatch.context() as newer:
+            for module in ("sqlite", "postgresql"):
+                newer.setattr(f"runs.ledger.{module}.CHECKPOINT_SCHEMA", 99)
+            run_id = begun(until="pack")
+
+        go_on()
+
+        run = runs.the_run(run_id)
+        assert run.state == "failed"
+        assert "written by a newer release (schema 99); this one reads schema 1" in run.reason
+        assert ENTERED == ["weigh"]
+        assert violations([run_id]) == []
