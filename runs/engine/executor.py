@@ -6,15 +6,23 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from enum import Enum, auto
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import OperationalError, connection
 
 from runs.definition.effects import Refused, RetryLater
 from runs.engine import faults, parking, secrets, stopping
+from runs.engine.away import AWAY, takes_no_writes
 from runs.engine.caller import park_refused, refuse_unknown
 from runs.engine.context import RunContext
 from runs.engine.interruptions import HandBack, Parked, StopRequested
 from runs.engine.limits import DeadlineOver, StepLimit, TimeIsUp
-from runs.engine.session import Attempt, Keeper, Session, begin_attempt, open_session
+from runs.engine.session import (
+    Attempt,
+    Keeper,
+    NewerCheckpoint,
+    Session,
+    begin_attempt,
+    open_session,
+)
 from runs.engine.turning import finish_step, one_transaction, orphans
 from runs.ledger import lifecycle, restarting, takeover, waits
 from runs.queries import resume
@@ -28,9 +36,6 @@ from runs.rules.states import WaitKind
 from runs.rules.written import WaitDraft
 
 log = logging.getLogger(__name__)
-
-# What the database raises when it is away, full or busy; every other error of it is somebody's fault.
-AWAY = (OperationalError, InterfaceError)
 
 
 class Went(Enum):
@@ -68,6 +73,8 @@ def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], 
         raise
     # The rim of the loop: a fault of the engine's own must not leave the run in nobody's hands.
     except Exception as error:
+        if takes_no_writes(error):
+            raise OperationalError(f"The database takes no writes now: {error}") from error
         log.exception("engine.failed", extra=facts)
         _fail(fence, error)
     return True
@@ -81,6 +88,8 @@ def _until_left(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[],
         log.info(
             "run.handed_back", extra={"run": str(claimed.fence.run_id), "because": left.because}
         )
+    except NewerCheckpoint as newer:
+        lifecycle.fail(claimed.fence, reason=str(newer), error_class=type(newer).__name__)
     except StopRequested:
         lifecycle.stop_as_requested(claimed.fence)
         log.info("run.stopped", extra={"run": str(claimed.fence.run_id)})
