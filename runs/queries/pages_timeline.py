@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from runs.models import Assignment, Step, Wait
+from runs.models import Assignment, Replay, Step, Wait
 from runs.queries.pages_attempts import Attempt, by_step
 from runs.rules.looks import Family
 from runs.rules.plan import Plan, PlanStep
@@ -25,7 +25,7 @@ FAMILIES: dict[str, Family] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A drawn stretch, in percent; `kind` is attempt, kept, wait or queue."""
+    """A drawn stretch, in percent; `kind` is attempt, kept, superseded, wait or queue."""
 
     x: float
     width: float
@@ -72,6 +72,7 @@ class Material:
     waits: Sequence[Wait]
     assignments: Sequence[Assignment]
     now: datetime
+    replays: Sequence[Replay] = ()
 
 
 def timeline_of(material: Material) -> Timeline:
@@ -86,7 +87,12 @@ def timeline_of(material: Material) -> Timeline:
             [
                 *_queue_bars(step, material.assignments, scale, now=material.now),
                 *_wait_bars(step, material.waits, scale, now=material.now),
-                *_attempt_bars(attempts.get(step.key, []), scale, kept_below, now=material.now),
+                *_attempt_bars(
+                    attempts.get(step.key, []),
+                    scale,
+                    Fates(step=step, kept_below=kept_below, replays=material.replays),
+                    now=material.now,
+                ),
             ],
             attempts.get(step.key, []),
             [wait for wait in material.waits if wait.step == step.key],
@@ -148,19 +154,35 @@ def _wait_bars(
             yield _bar(scale, wait.opened_at, end, kind="wait", family=family, title=title)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fates:
+    """What takeovers and replays have made of a step's attempts since."""
+
+    step: PlanStep
+    kept_below: int
+    replays: Sequence[Replay]
+
+    def of(self, one: Attempt) -> str:
+        later = [replay for replay in self.replays if replay.at > one.started_at]
+        if any(replay.ordinal <= self.step.ordinal for replay in later):
+            return "superseded"
+        kept = one.outcome == "succeeded" and (one.fence < self.kept_below or bool(later))
+        return "kept" if kept else "attempt"
+
+
 def _attempt_bars(
-    attempts: Sequence[Attempt], scale: Timescale, kept_below: int, *, now: datetime
+    attempts: Sequence[Attempt], scale: Timescale, fates: Fates, *, now: datetime
 ) -> Iterable[Bar]:
     for one in attempts:
-        end = one.ended_at or now
-        kept = one.outcome == "succeeded" and one.fence < kept_below
+        end, kind = one.ended_at or now, fates.of(one)
+        since = ", superseded by a replay" if kind == "superseded" else ""
         yield _bar(
             scale,
             one.started_at,
             end,
-            kind="kept" if kept else "attempt",
+            kind=kind,
             family=FAMILIES.get(one.outcome, "idle"),
-            title=f"attempt {one.number}: {one.outcome}, {span(end - one.started_at)}",
+            title=f"attempt {one.number}: {one.outcome}, {span(end - one.started_at)}{since}",
         )
 
 

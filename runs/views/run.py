@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from runs.queries import pages_run, pages_tabs
+from runs.queries import pages_redo, pages_run, pages_tabs
 from runs.queries.clock import db_now
 from runs.queries.pages_run import RunPage
 from runs.rules.payloads import payload_of
@@ -34,6 +34,7 @@ def show(request: HtmxRequest, run_id: UUID) -> HttpResponse:
         "runs/_run.html",
         now=now,
         page=page,
+        lineage=pages_redo.lineage_of(actor_of(request), run),
         run=run,
         version=version,
         speed=pages_run.speed_of(run),
