@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from runs.models import Assignment, Run, Step, Wait
+from runs.models import Assignment, Replay, Run, Step, Wait
 from runs.queries.limits import Breached, breaches_of, deadline_of_run
 from runs.queries.pages_attempts import attempts_of
 from runs.queries.pages_timeline import Material, Timeline, timeline_of
@@ -99,6 +99,7 @@ def run_page(run: Run, *, now: datetime) -> RunPage:
         waits=waits,
         assignments=assignments,
         now=now,
+        replays=list(Replay.objects.filter(run=run)) if run.generation > 1 else (),
     )
     return RunPage(
         run=run,

@@ -95,6 +95,7 @@ def _in_hands(rows: Rows) -> dict[str, Any]:
         "worker": name_of(run.worker) or "a worker",
         "cancel_requested": run.cancel_requested,
         "pause_requested": run.pause_requested,
+        "supersede_requested": run.supersede_requested,
     }
 
 

@@ -37,6 +37,7 @@ class Standing:
     ahead: int = 0
     cancel_requested: bool = False
     pause_requested: bool = False
+    supersede_requested: bool = False
     wait_kind: str = ""
     wait_name: str = ""
     wait_due: datetime | None = None
@@ -104,6 +105,7 @@ def _running(standing: Standing) -> Why:
     asked = ""
     if standing.cancel_requested or standing.pause_requested:
         verb = "cancelled" if standing.cancel_requested else "paused"
+        verb = "superseded" if standing.supersede_requested else verb
         asked = f"; it is {verb} at its next checkpoint"
     attempt = f", attempt {standing.attempt}" if standing.attempt > 1 else ""
     return Why(
@@ -130,6 +132,8 @@ def _waiting(standing: Standing) -> Why:
         case WaitKind.EVENT:
             said = f"{_step(standing, capital=True)} waits for {standing.wait_name}"
             following = _when_no_event(standing)
+        case WaitKind.CAPACITY:
+            said, following = f"Waits until {standing.wait_name}", "Then it begins."
         case _:
             said, following = f"Waits for {standing.wait_kind} {standing.wait_name}", "It goes on."
     return Why(
