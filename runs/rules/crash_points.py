@@ -56,7 +56,6 @@ Point = Literal[
     "restart_placed",
     "correction_committed",
     "migration_committed",
-    "settlement_committed",
     "drill_kept",
     "certificate_kept",
 ]
@@ -112,7 +111,6 @@ SAYS: dict[Point, str] = {
     "restart_placed": "a run is superseded, and the one begun in its place is placed",
     "correction_committed": "a corrected input is committed",
     "migration_committed": "a run is moved to another version of its workflow",
-    "settlement_committed": "a person has said what became of a call",
     "drill_kept": "a drill's report is stored",
     "certificate_kept": "the answers to the ten questions are stored",
 }
