@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from runs.ledger import lifecycle
 from runs.management import given, waiting, wording
-from runs.management.moving import MovingCommand
+from runs.management.redoing import RedoingCommand
 from runs.queries import memberships, pages_runs, pages_tabs, shown
 from runs.queries.clock import db_now
 from runs.queries.why import why_of
@@ -19,7 +19,7 @@ MOST_LISTED = 1000
 INTERRUPTED = 130
 
 
-class Command(MovingCommand):
+class Command(RedoingCommand):
     help = "Starts runs, lists and shows them, says why one is not moving, moves one that should."
     verbs = (
         ("start", "start a run of a workflow"),
@@ -27,7 +27,8 @@ class Command(MovingCommand):
         ("show", "one run with its steps"),
         ("why", "why a run stands where it stands, and what comes next"),
         ("audit", "all that is recorded of a run, its chain verified, and its audit line"),
-        *MovingCommand.moving,
+        *RedoingCommand.moving,
+        *RedoingCommand.redoing,
     )
 
     def arguments_of_start(self, parser: ArgumentParser) -> None:
