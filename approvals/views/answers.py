@@ -17,9 +17,18 @@ from approvals.views.refusals import refusing
 from runs.ledger.correcting import NothingToCorrect
 from runs.queries.clock import db_now
 from runs.rules.inputs import InvalidInput
+from runs.rules.postures import NotReplayable, NotRestartable
 from runs.web import HtmxRequest, actor_of
 
-REFUSALS = (CommentMissing, FieldsRefused, NothingLeft, InvalidInput, NothingToCorrect)
+REFUSALS = (
+    CommentMissing,
+    FieldsRefused,
+    NothingLeft,
+    InvalidInput,
+    NothingToCorrect,
+    NotReplayable,
+    NotRestartable,
+)
 FOLLOWS = {
     "resume": "The run goes on.",
     "cancel": "The run is cancelled.",

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import F
 
 from runs.definition import gates
-from runs.ledger import assignments, holding, limits, transitions
+from runs.ledger import assignments, holding, lifecycle, limits, transitions
 from runs.ledger.commits import commits
 from runs.models import Run, Step, Wait
 from runs.queries.clock import db_now
@@ -121,8 +121,14 @@ def _go_on(run: Run, actor: Actor, event: Draft, *, because: str, now: datetime)
     wait = Wait.objects.filter(run=run, state=WaitState.OPEN.value).first()
     if wait is not None:
         _move_due_time(run, wait, now=now)
+        told = lifecycle.line(
+            run,
+            state=RunState.WAITING,
+            reason=f"waits for a {wait.kind}: {wait.name}",
+            in_flight=run.step,
+        )
         transitions.move(
-            run, to=RunState.WAITING, events=[event], now=now, actor=actor.name, **standing
+            run, to=RunState.WAITING, events=[event, told], now=now, actor=actor.name, **standing
         )
         return
     transitions.move(run, to=RunState.QUEUED, events=[event], now=now, actor=actor.name, **standing)

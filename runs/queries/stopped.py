@@ -32,6 +32,7 @@ def stopped_at(run_id: UUID) -> Stopped:
             for each in plan.steps
             if each.ordinal < planned.ordinal and names & set(each.reads)
         ],
+        may_restart=True,
         points=_points(run),
     )
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from runs.ledger import lifecycle, resuming
-from runs.models import AuditEvent, Call
+from runs.models import AuditEvent, Call, Run
 from runs.queries.verify import violations
 from runs.rules.inputs import InvalidInput
 from tests.operating.workflows import kinds_of
@@ -34,7 +34,9 @@ def test_used_up_retries_park_the_run_with_a_decision_that_names_the_step_in_fli
 
     assert ask["kind"] == "give up"
     assert ask["evidence"]["in_flight"] == "step speak, attempt 1, behind checkpoint 0"
-    assert [each["key"] for each in ask["options"]] == ["again", "correct", "cancel", "stop"]
+    assert [each["key"] for each in ask["options"]] == [
+        "again", "correct", "restart", "cancel", "stop",
+    ]  # fmt: skip
 
 
 def test_a_definite_refusal_names_the_calls_of_the_step_and_their_keys(tmp_path: Path) -> None:
@@ -151,3 +153,23 @@ def test_a_run_is_replayed_from_the_decision() -> None:
     run = runs.the_run(run_id)
     assert (run.state, run.generation) == ("succeeded", 2)
     assert violations([run_id]) == []
+
+
+def test_a_run_is_restarted_from_the_decision() -> None:
+    run_id = runs.a_run("stumbles_and_asks", {"mend": 1})
+    runs.drain()
+
+    runs.answer(run_id, "restart")
+
+    heir = Run.objects.get(restart_of=run_id)
+    assert (runs.state_of(run_id), heir.state) == ("superseded", "queued")
+    assert violations([run_id, heir.pk]) == []
+
+
+def test_each_way_on_says_what_becomes_of_the_calls(tmp_path: Path) -> None:
+    run_id = runs.a_run("buys_twice", {"log": str(tmp_path / "log")})
+    runs.drain()
+
+    assert "1 call already answered is not sent again" in consequence(run_id, "again")
+    assert "never changes again" in consequence(run_id, "cancel")
+    assert "fresh keys" in consequence(run_id, "restart")

@@ -123,6 +123,28 @@ def _that_wait() -> list[type[Workflow]]:
             def ask(self, run: Any) -> None:
                 run.write("answer", run.ask("go", question="Go on?")["option"])
 
+        class Surveys(Workflow):
+            """Asks, with an expiry; ends well after a yes, and fails after a no."""
+
+            name, version = "surveys", 1
+
+            class Input:
+                about: str = "tea"
+
+            @step(reads=["about"], writes=["answer"])
+            def ask(self, run: Any) -> None:
+                question = f"More {run.read('about')}?"
+                said = run.ask(
+                    "more", question=question, expires=timedelta(hours=1), on_expiry="cancel"
+                )
+                run.write("answer", said["option"])
+
+            @step(reads=["answer"], writes=["done"], retry=ONCE, on_exhausted="stop")
+            def end(self, run: Any) -> None:
+                if run.read("answer") == "no":
+                    raise RuntimeError("nobody wants any")
+                run.write("done", True)
+
         class Listens(Workflow):
             name, version = "listens", 1
 
@@ -133,7 +155,7 @@ def _that_wait() -> list[type[Workflow]]:
                 )
                 run.write("payload", payload)
 
-    return [Asks, Listens]
+    return [Asks, Surveys, Listens]
 
 
 def _that_call() -> list[type[Workflow]]:
@@ -151,6 +173,17 @@ def _that_call() -> list[type[Workflow]]:
             def buy(self, run: Any) -> None:
                 run.call(BUY, resource="it", request={"says": run.read("says")})
 
+        class BuysTwice(Workflow):
+            name, version = "buys_twice", 1
+
+            class Input:
+                log: str
+
+            @step(reads=["log"], effects=[BUY], retry=ONCE)
+            def buy(self, run: Any) -> None:
+                run.call(BUY, resource="one", request={"says": "yes"})
+                raise RuntimeError("there is no second one")
+
         class AsksAfter(Workflow):
             name, version = "asks_after", 1
 
@@ -161,7 +194,7 @@ def _that_call() -> list[type[Workflow]]:
             def order(self, run: Any) -> None:
                 run.call(ORDER, resource="it", request={"says": "nothing"})
 
-    return [Buys, AsksAfter]
+    return [Buys, BuysTwice, AsksAfter]
 
 
 def _that_pause() -> list[type[Workflow]]:

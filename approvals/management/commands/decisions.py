@@ -21,6 +21,7 @@ from runs.ledger.correcting import NothingToCorrect
 from runs.management.acting import UnknownActor, actor_named
 from runs.rules.inputs import InvalidInput
 from runs.rules.policy import Actor
+from runs.rules.postures import NotReplayable, NotRestartable
 
 WRONG = (
     NoSuchDecision,
@@ -30,6 +31,8 @@ WRONG = (
     NothingLeft,
     NothingToCorrect,
     InvalidInput,
+    NotReplayable,
+    NotRestartable,
 )
 MISUSED = (NoSuchOption, FieldsRefused, CommentMissing, NoSuchCall, NothingToStrike)
 SHORTEST_DIGEST = 12
