@@ -32,7 +32,13 @@ def _known() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("point", CRASH_POINTS)
+@pytest.mark.parametrize(
+    "point",
+    [
+        pytest.param(point, marks=pytest.mark.long if point in NEVER_HERE else ())
+        for point in CRASH_POINTS
+    ],
+)
 def test_wherever_the_worker_dies_each_effect_happens_once(point: Point) -> None:
     bank = Receiver()
 
