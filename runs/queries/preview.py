@@ -133,9 +133,10 @@ def _of_relatives(family: Iterable[UUID]) -> list[PastCall]:
 
 
 def _questions(run: Run) -> Counter[str]:
+    known = (WaitState.RESOLVED.value, WaitState.OPEN.value)
     asked = Wait.objects.filter(
-        run=run, kind=WaitKind.DECISION.value, state=WaitState.RESOLVED.value
-    ).filter(name__startswith="ask ")
+        run=run, kind=WaitKind.DECISION.value, state__in=known, name__startswith="ask "
+    )
     return Counter(step for step, _ in asked.values_list("step", "name").distinct())
 
 

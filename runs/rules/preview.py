@@ -276,7 +276,7 @@ def _asks(step: PlanStep, past: Past, choice: Choice) -> Iterator[str]:
     if not _restarts(choice):
         yield from _asks_about_calls(step, past)
     if amount := past.questions.get(step.key, 0):
-        yield f"asks again what was answered before ({of(amount, 'question')})"
+        yield f"asks {of(amount, 'question')} of its own, as it did before"
 
 
 def _asks_about_calls(step: PlanStep, past: Past) -> Iterator[str]:
