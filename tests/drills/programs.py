@@ -1,8 +1,13 @@
 """Workflows that do what they are told: programs of pages, calls, waits and questions, made up by chance."""
 
+import contextlib
 import json
+import socket
+import subprocess
+import tempfile
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -159,7 +164,37 @@ def _pages_first() -> st.SearchStrategy[list[dict[str, Any]]]:
     return st.lists(pages, max_size=1)
 
 
-def made() -> st.SearchStrategy[Made]:
+def texts() -> st.SearchStrategy[str]:
     part = st.builds(lambda a, b: a + b, _pages_first(), st.lists(_instruction(), max_size=3))
-    text = st.lists(part, min_size=3, max_size=3).map(json.dumps)
-    return st.builds(lambda text, seed: Made(text=text, seed=seed), text, st.integers(0, 2**32))
+    return st.lists(part, min_size=3, max_size=3).map(json.dumps)
+
+
+class Curious(Workflow):
+    """Does what it has not declared, and keeps an artifact, which it may."""
+
+    name, version = "drill_curious", 1
+
+    @step(writes=["pried"])
+    def pry(self, run: Run) -> None:
+        with tempfile.NamedTemporaryFile("w", delete=False) as file:
+            file.write("x")
+        Path(file.name).unlink()
+        subprocess.run(["true"], check=True)
+        with contextlib.suppress(OSError), socket.socket() as line:
+            line.connect(("127.0.0.1", 9))
+        run.write("pried", True)
+
+    @step(writes=["kept"])
+    def keep(self, run: Run) -> None:
+        run.write("kept", run.artifact("kept.txt", b"x" * 10, "text/plain"))
+
+
+class Fickle(Workflow):
+    """Calls with another request each time it is entered."""
+
+    name, version = "drill_fickle", 1
+
+    @step(writes=["changed"], effects=[EFFECTS["contract"]], retry=BRIEF)
+    def change(self, run: Run) -> None:
+        request = {"attempt": run.attempt}
+        run.write("changed", run.call(EFFECTS["contract"], resource="it", request=request)["id"])

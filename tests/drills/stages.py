@@ -13,7 +13,7 @@ from runs.management.drills.asked import Asked
 from runs.management.drills.conduct import Drill
 from runs.management.drills.stage import Stage, played
 from runs.rules.drill_report import DrillReport
-from tests.drills.programs import Program
+from tests.drills.programs import Curious, Fickle, Program
 from tests.durability.plant import BODIES, a_plant
 
 APPS = f"{BODIES},tests.drills"
@@ -25,7 +25,8 @@ def a_stage(var: Path) -> Iterator[Stage]:
     # What the workers keep is looked at by this process.
     files = override_settings(MEDIA_ROOT=str(var / "artifacts"), VAR_DIR=var)
     with files, a_plant(var) as plant:
-        registry.register(Program)
+        for workflow in (Program, Curious, Fickle):
+            registry.register(workflow)
         environment = {**plant.site.environment(), "WORKFLOW_APPS": APPS}
         with played(Stage(folder=var, environment=environment)) as stage:
             yield stage

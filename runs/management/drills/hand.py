@@ -44,6 +44,8 @@ class Hand:
     answered: Counter[tuple[UUID, str]] = field(default_factory=Counter)
     lost_hands: int = 0
     came_to: set[Point] = field(default_factory=set)
+    # What it says happened to a call of which nobody knows; "" asks the receiver, as a person would.
+    believes: str = ""
 
     def start(
         self, asked: Asked, *, reference: str, armed: Callable[[UUID], object] = lambda _id: None
@@ -90,12 +92,12 @@ class Hand:
     def would_answer(self, wait: OpenWait) -> bool:
         """Whether this person knows what to say, and has not said it too often."""
         often = self.answered[wait.run_id, wait.ask.get("kind", "")] >= MOST_ANSWERS
-        return _option(wait, self.stage.receiver) is not None and not often
+        return self._option(wait) is not None and not often
 
     def _decide(self, wait: OpenWait) -> None:
         if not self.would_answer(wait):
             return
-        option = _option(wait, self.stage.receiver)
+        option = self._option(wait)
         assert option is not None  # noqa: S101 - it would answer
         self.answered[wait.run_id, wait.ask["kind"]] += 1
         chosen = next(each for each in wait.ask["options"] if each["key"] == option)
@@ -106,6 +108,11 @@ class Hand:
                 self.actor, wait.id, option=option, fields=fields, comment="answered in a drill"
             ),
         )
+
+    def _option(self, wait: OpenWait) -> str | None:
+        if self.believes and wait.ask.get("kind") == "reconcile":
+            return self.believes
+        return option_for(wait, receiver=self.stage.receiver)
 
     def _deliver(self, wait: OpenWait) -> None:
         for _ in range(2 if self.redelivers else 1):
@@ -161,7 +168,7 @@ def _again(act: Callable[[], object]) -> None:
         return
 
 
-def _option(wait: OpenWait, receiver: str) -> str | None:
+def option_for(wait: OpenWait, *, receiver: str) -> str | None:
     """What this person says to this kind of question; None for what only an author can know."""
     kind, options = wait.ask.get("kind"), [each["key"] for each in wait.ask.get("options", ())]
     match kind:
