@@ -11,10 +11,11 @@ from runs.engine.limits import StepLimit, TimeIsUp
 from runs.ledger import versions
 from runs.ledger.plans import PlanChanged
 from runs.queries import versions as queries
+from runs.queries.plans import stored_hash
 from runs.queries.versions import Seen
 from runs.rules import version_asks
-from runs.rules.carrying import Course
-from runs.rules.courses import Verdict, course_of
+from runs.rules.carrying import Course, Past
+from runs.rules.courses import Verdict, course_of, standing_for_another_plan
 from runs.rules.versions import Code, code_of
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Caretaker:
 def settle(run: "Run", code: Code) -> Verdict:
     """Do with a queued run what its verdict says, in one transaction."""
     past = queries.past_of(run)
-    verdict = course_of(past, code, choice=queries.choice_of(run), attempt=tried)
+    verdict = _verdict_of(run, past, code)
     said = {"run": str(run.pk), "course": verdict.course.value, "reason": verdict.reason}
     log.info("run.version", extra=said)
     try:
@@ -98,8 +99,24 @@ def settle(run: "Run", code: Code) -> Verdict:
             versions.carry_over(past, verdict.carry, because=verdict.sentence, by=by)
         elif verdict.course is Course.ASKS:
             versions.ask(past, version_asks.asked(past, verdict))
-    except PlanChanged as changed:
-        return Verdict(course=Course.STANDS, reason="another plan", sentence=str(changed))
+    except PlanChanged:
+        # Somebody started a run of that version with another plan just now.
+        assert verdict.to is not None  # noqa: S101
+        return standing_for_another_plan(verdict.to.version)
+    return verdict
+
+
+def verdict_of(run: "Run", code: Code) -> Verdict:
+    """What this code would do about this run, without doing it."""
+    return _verdict_of(run, queries.past_of(run), code)
+
+
+def _verdict_of(run: "Run", past: Past, code: Code) -> Verdict:
+    verdict = course_of(past, code, choice=queries.choice_of(run), attempt=tried)
+    if verdict.to is not None:
+        stored = stored_hash(verdict.to.name, verdict.to.version)
+        if stored not in (None, verdict.to.hash):
+            return standing_for_another_plan(verdict.to.version)
     return verdict
 
 

@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 
 from runs.definition.context import Cursor
 from runs.models import Call, Checkpoint, PlannedCall, Run, Step, Wait, Worker
-from runs.models import Plan as StoredPlan
 from runs.queries.plans import plan_by_hash
 from runs.rules import canonical
 from runs.rules.carrying import Done, Here, MadePlan, Past
@@ -65,17 +64,21 @@ def asking(hashes: Collection[str]) -> list[Seen]:
     return [Seen(id=pk, seq=seq) for pk, seq in rows.order_by("pk").values_list("pk", "seq")]
 
 
+# A release looks before its own migrations are applied: only columns that were always there.
+RUN = ("seq", "workflow", "version", "plan", "reference", "state", "step", "checkpoint", "input")
+STEP = ("key", "scope", "ordinal", "generation", "state", "facts", "cursor_ordinal", "cursor_token")
+
+
 def open_runs() -> QuerySet[Run]:
     """Every run that can still need the code of its plan."""
-    return Run.objects.exclude(state__in=[state.value for state in FINAL]).order_by(
-        "created_at", "pk"
-    )
+    rows = Run.objects.exclude(state__in=[state.value for state in FINAL]).only(*RUN)
+    return rows.order_by("created_at", "pk")
 
 
 def past_of(run: Run) -> Past:
     """What a run has come to, as far as another plan has to know it."""
-    plan, rows = plan_by_hash(run.plan_id), list(Step.objects.filter(run=run, superseded=False))
-    rows.sort(key=lambda row: row.ordinal)
+    plan, current = plan_by_hash(run.plan_id), Step.objects.filter(run=run, superseded=False)
+    rows = list(current.only(*STEP).order_by("ordinal"))
     here = next(row for row in rows if row.key == run.step)
     numbers = _numbers(run)
     done = [
@@ -177,21 +180,17 @@ def _approved(run: Run, rows: list[Step], name: str) -> bool:
 
 def choice_of(run: Run) -> Choice | None:
     """What a person answered last about the plan of this run."""
-    wait = (
-        Wait.objects.filter(run=run, state=WaitState.RESOLVED.value, name__startswith=NAME)
-        .order_by("-closed_at", "-pk")
-        .first()
-    )
-    if wait is None or wait.answer is None:
-        return None
-    asked, answer = canonical.loads(wait.subject), canonical.loads(wait.answer)
-    evidence = asked["evidence"]
-    if evidence["from"]["plan"] != run.plan_id:
-        return None
-    return Choice(option=answer["option"], plan_hash=evidence["to"]["plan"], by=wait.closed_by)
+    waits = Wait.objects.filter(run=run, state=WaitState.RESOLVED.value, name__startswith=NAME)
+    newest = waits.order_by("-closed_at", "-pk").values_list("subject", "answer", "closed_by")
+    for subject, answer, by in newest[:1]:
+        evidence = canonical.loads(subject)["evidence"]
+        if answer is not None and evidence["from"]["plan"] == run.plan_id:
+            option = canonical.loads(answer)["option"]
+            return Choice(option=option, plan_hash=evidence["to"]["plan"], by=by)
+    return None
 
 
-def plan_texts() -> Mapping[tuple[str, int], str]:
-    """The hash of every plan that runs were ever started with, by name and version."""
-    rows = StoredPlan.objects.values_list("workflow", "version", "hash")
-    return {(name, version): stored for name, version, stored in rows}
+def written_by_newer(schema: int) -> frozenset[UUID]:
+    """Open runs with a checkpoint of a later form than this."""
+    rows = Checkpoint.objects.filter(schema__gt=schema, run__in=open_runs().values("pk"))
+    return frozenset(rows.values_list("run_id", flat=True).distinct())

@@ -62,11 +62,7 @@ def course_of(
     if new is None:
         return _stands("unknown workflow", f"No workflow {past.workflow} is in this code.")
     if new.version == past.version:
-        return _stands(
-            "another plan",
-            f"Version {past.version} has another plan in this code. Give the changed plan version "
-            f"{past.version + 1}.",
-        )
+        return standing_for_another_plan(past.version)
     held = choice if choice is not None and choice.plan_hash == new.hash else None
     if held is not None and held.option == "wait":
         return _stands("waits for its version", _waits(past, held.by))
@@ -80,6 +76,15 @@ def newer_schema(schema: int, readable: int) -> str:
     return (
         f"Its last checkpoint was written by a newer release (schema {schema}); this one reads "
         f"schema {readable}. Run it with the newer release."
+    )
+
+
+def standing_for_another_plan(version: int) -> Verdict:
+    """A version's plan was changed after runs of it had begun."""
+    return _stands(
+        "another plan",
+        f"Version {version} has another plan in this code than the runs that were begun under it. "
+        f"Give the changed plan version {version + 1}.",
     )
 
 

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from runs.definition import Contract, Effect, Run, Workflow, registry, step
 from runs.definition.approvals import Approval
 from runs.engine.worker import Worker
-from runs.models import Wait
+from runs.models import Assignment, Wait
+from runs.queries.clock import db_now
 from tests.support import runs
 
 NAME = "parcels"
@@ -111,6 +113,8 @@ def release(
 
 def begun(*, until: str) -> UUID:
     """A run that has been handed back right before this step."""
+    # Whoever else is placed waits behind it, or the worker would take them first.
+    Assignment.objects.filter(state="placed").update(placed_at=db_now() + timedelta(days=1))
     run_id = runs.a_run(NAME)
     before = len(ENTERED)
     with runs.a_worker() as worker:

@@ -1,4 +1,4 @@
-"""The command `workflows`: list them, show one plan, begin a new one, certify one."""
+"""The command `workflows`: list them, show one plan, begin a new one, certify one, look before a deployment."""
 
 import json
 from argparse import ArgumentParser
@@ -8,20 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 
 from runs.definition import registry
 from runs.definition.workflow import Workflow
-from runs.management import certifying, scaffold
+from runs.engine.versions import code_here
+from runs.management import certifying, preflight, scaffold
 from runs.rules import declarations
 from runs.rules.plan import BrokenWorkflow, Plan, PlanStep, plan_of
 
 
 class Command(BaseCommand):
-    help = "Lists workflows, shows the plan of one, begins a new one, or certifies one."
+    help = "Lists workflows, shows the plan of one, begins a new one, certifies one, looks before a deployment."
     requires_system_checks = []  # It also shows those that are broken.
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|show|new|certify")
+        verbs = parser.add_subparsers(
+            dest="verb", required=True, metavar="list|show|new|certify|plans|preflight"
+        )
         listing = verbs.add_parser("list", help="every workflow, with its version and plan hash")
         showing = verbs.add_parser("show", help="one workflow's plan, and what is wrong with it")
         showing.add_argument("name")
@@ -30,7 +34,10 @@ class Command(BaseCommand):
         beginning.add_argument("name", help="lower-case, such as tidy_inbox")
         asking = verbs.add_parser("certify", help="answer ten questions about one, and say why")
         certifying.add_arguments(asking)
-        for verb in (listing, showing, beginning, asking):
+        dumping = verbs.add_parser("plans", help="all plans of this code, for `preflight --plans`")
+        looking = verbs.add_parser("preflight", help="open runs that other code would strand")
+        preflight.add_arguments(looking)
+        for verb in (listing, showing, beginning, asking, dumping, looking):
             verb.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, verb: str, **options: Any) -> None:
@@ -80,6 +87,28 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(certifying.lines_of(certificate)))
         if not certificate.green:
             raise CommandError(certifying.verdict(certificate), returncode=1)
+
+    def _plans(self, **options: Any) -> None:
+        self._print_json(code_here().to_json())
+
+    def _preflight(
+        self, *, json: bool, plans: str | None, against: str | None, **options: Any
+    ) -> None:
+        try:
+            code = preflight.code_meant(plans=plans, against=against)
+        except preflight.NoSuchRelease as error:
+            raise CommandError(str(error), returncode=2) from None
+        try:
+            found = list(preflight.forecasts(code))
+        except Error as error:
+            raise CommandError(preflight.unfit(error), returncode=2) from None
+        strands = sum(one.verdict.strands for one in found)
+        if json:
+            self._print_json({"runs": [one.to_json() for one in found], "strands": strands})
+        else:
+            self.stdout.write("\n".join(preflight.lines_of(found)))
+        if strands:
+            raise SystemExit(1)
 
     def _print_json(self, value: dict[str, Any]) -> None:
         self.stdout.write(json.dumps(value, ensure_ascii=False, indent=2))
