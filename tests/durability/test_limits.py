@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 
 from runs.models import Step
+from runs.queries.limits import breaches_of
 from tests.durability.plant import Plant, lines_in
 from tests.inbox import driving
 
@@ -11,8 +12,11 @@ pytestmark = pytest.mark.processes
 
 
 def test_a_step_past_its_timeout_is_interrupted_or_ended_from_outside(plant: Plant) -> None:
-    """R26: one sleeps, one shrugs the interruption off, one holds the interpreter; all go on."""
-    files = {how: plant.scratch() for how in ("sleeps", "shrugs", "holds")}
+    """R26: one sleeps, one shrugs the interruption off, one holds the interpreter; all go on.
+
+    One is lost in a regular expression, which looks for signals now and then: it is interrupted.
+    """
+    files = {how: plant.scratch() for how in ("sleeps", "shrugs", "holds", "matches")}
     started = {
         how: plant.start("limited", lines=str(lines), how=how) for how, lines in files.items()
     }
@@ -24,10 +28,14 @@ def test_a_step_past_its_timeout_is_interrupted_or_ended_from_outside(plant: Pla
         "sleeps": 0,
         "shrugs": 1,
         "holds": 1,
+        "matches": 0,
     }
     for how, run_id in started.items():
         assert len(lines_in(files[how])) == plant.attempts_of(run_id, "linger") == 2
         assert plant.is_sound(run_id)
+        (told,) = [each.body for each in breaches_of(run_id)]
+        assert (told["limit"], told["cause"]) == ("step timeout", "design")
+        assert told["then"] == ("queued" if plant.deaths_of(run_id) else "waiting")
 
 
 def test_a_statement_that_the_limit_cut_off_does_not_spoil_the_next_attempt(plant: Plant) -> None:

@@ -1,6 +1,7 @@
 """Bodies that leave a line wherever they come by, hang, hold on, or start others."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -105,7 +106,7 @@ class Stays(Workflow):
 
 
 class Limited(Workflow):
-    """Never ends by itself: at its first attempts it sleeps, shrugs or holds the interpreter."""
+    """Never ends by itself: it sleeps, shrugs, holds the interpreter or matches at its first attempt."""
 
     name, version = "limited", 1
 
@@ -117,7 +118,7 @@ class Limited(Workflow):
     def linger(self, run: Any) -> None:
         leave_a_line(run)
         if run.attempt == 1:
-            {"sleeps": _sleep, "shrugs": _shrug, "holds": _hold_the_interpreter}[run.read("how")]()
+            HOWS[run.read("how")]()
 
 
 def _sleep() -> None:
@@ -130,9 +131,22 @@ def _shrug() -> None:
             time.sleep(300)
 
 
+def _match_for_ever() -> None:
+    """A catastrophic regular expression: it backtracks for longer than anybody lives."""
+    re.fullmatch(r"(a|aa)+b", "a" * 200)
+
+
 def _hold_the_interpreter() -> None:
     """One call into C that lasts longer than any test."""
     sum(range(10**13))
+
+
+HOWS = {
+    "sleeps": _sleep,
+    "shrugs": _shrug,
+    "holds": _hold_the_interpreter,
+    "matches": _match_for_ever,
+}
 
 
 class KeepsTheLock(Workflow):
