@@ -37,6 +37,7 @@ from runs.rules.limits import Breach
 from runs.rules.plan import Plan, plan_of
 from runs.rules.policy import Actor, Verb, may_see_tenant, require
 from runs.rules.states import FINAL, AssignmentState, RunState, StepState
+from runs.rules.versions import code_digests
 
 
 class StartKeyTaken(Exception):
@@ -131,6 +132,7 @@ def _first_event(plan: Plan, text: str, *, reference: str, start_key: str | None
             "workflow": plan.name,
             "version": plan.version,
             "plan_hash": plan.hash,
+            "code": code_digests(plan),
             "input_digest": canonical.digest(text),
             "reference": reference,
             "start_key": start_key,

@@ -18,6 +18,7 @@ from runs.rules.asks import Ask
 from runs.rules.carrying import Carry, Past
 from runs.rules.chain import Draft
 from runs.rules.states import AssignmentState, RunState, StepState, WaitKind, WaitState
+from runs.rules.versions import code_digests
 from runs.rules.written import StepPlace, WaitDraft
 
 ACTOR = "versions"
@@ -191,6 +192,7 @@ def _body(
             "input": canonical.digest(canonical.dumps(carry.input)),
         },
         "because": because,
+        "code": code_digests(carry.plan),
         "generation": run.generation,
         "step": carry.at.key,
         "cursor": carry.cursor.ordinal,

@@ -29,6 +29,8 @@ def lines_of_run(run: Shown) -> Iterator[str]:
     if run["labels"]:
         yield ", ".join(f"{name}={value}" for name, value in sorted(run["labels"].items()))
     yield from lines_of_why(run["why"])
+    for warning in run["warnings"]:
+        yield f"warning: {warning}"
     yield from lines_of_went_on(run)
     yield ""
     for step in run["steps"]:

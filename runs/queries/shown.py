@@ -9,6 +9,7 @@ from runs.models import AuditEvent, Run, Step
 from runs.queries.limits import breaches_of
 from runs.queries.plans import plan_by_hash
 from runs.queries.tried import tried
+from runs.queries.version_notes import notes_of
 from runs.queries.went_on import assignments_of, went_on
 from runs.queries.why import why_of
 from runs.rules import canonical
@@ -28,6 +29,7 @@ def run_shown(run: Run) -> Shown:
         "tenant": run.tenant.slug,
         "labels": run.labels,
         "started_by": run.started_by,
+        "warnings": notes_of(run).warnings,
         **moves_shown(run),
         "steps": [_step(planned, rows) for planned in plan_by_hash(run.plan_id).steps],
     }

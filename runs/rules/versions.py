@@ -1,5 +1,6 @@
 """Which plans some code can execute, which of them a run can be taken to, and who knows its plan."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -113,22 +114,26 @@ class Known:
     silent: int
     hashes: frozenset[str]
     versions: Mapping[str, Sequence[int]]
+    holders: Mapping[tuple[str, int], int]
 
 
 def known_from(lists: Iterable[Sequence[Mapping[str, Any]]]) -> Known:
     """From what each live worker has said of itself."""
     workers, silent, hashes, versions = 0, 0, set(), dict[str, set[int]]()
+    holders = Counter[tuple[str, int]]()
     for plans in lists:
         workers += 1
         silent += not plans
         for plan in plans:
             hashes.add(plan["hash"])
             versions.setdefault(plan["name"], set()).add(plan["version"])
+            holders[plan["name"], plan["version"]] += 1
     return Known(
         workers=workers,
         silent=silent,
         hashes=frozenset(hashes),
         versions={name: sorted(found) for name, found in versions.items()},
+        holders=holders,
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from runs.definition import registry
 from runs.definition.workflow import Workflow
 from runs.engine.versions import code_here
 from runs.management import certifying, preflight, scaffold
+from runs.queries.version_notes import changed_since_first_started
 from runs.rules import declarations
 from runs.rules.plan import BrokenWorkflow, Plan, PlanStep, plan_of
 
@@ -122,7 +123,18 @@ def _summary(workflow: type[Workflow]) -> dict[str, Any]:
         "plan_hash": None if broken else plan_of(workflow).hash,
         "steps": [step.key for step in workflow.steps],
         "problems": _problems(workflow),
+        "changed_code": list(_changed_code(workflow)),
     }
+
+
+def _changed_code(workflow: type[Workflow]) -> Sequence[str]:
+    """Steps whose code changed since this version was first started; without a database, none."""
+    if _errors(workflow):
+        return ()
+    try:
+        return changed_since_first_started(plan_of(workflow))
+    except Error:
+        return ()
 
 
 def _problems(workflow: type[Workflow]) -> list[dict[str, Any]]:
@@ -146,6 +158,11 @@ def _lines_of_list(workflows: list[type[Workflow]]) -> Iterator[str]:
         plan = "cannot run" if broken else plan_of(workflow).hash[:12]
         steps = " → ".join(step.key for step in workflow.steps)
         yield f"{workflow.name:{width}}  {workflow.version}  {plan}  {steps}"
+        if changed := _changed_code(workflow):
+            yield (
+                f"{'':{width}}  warning: the code of {', '.join(changed)} has changed since version "
+                f"{workflow.version} was first started"
+            )
 
 
 def _lines_of_plan(plan: Plan) -> Iterator[str]:
