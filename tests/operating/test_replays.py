@@ -255,3 +255,22 @@ def test_a_queued_run_is_replayed_and_placed_once(world: World) -> None:
     assert runs.the_run(run_id).generation == 3
     assert world.entered["count"] == 2
     assert violations([run_id]) == []
+
+
+def test_a_call_nobody_knows_of_is_settled_as_before_and_never_sent_unasked(world: World) -> None:
+    """I6"""
+    world.shop.answers = [ConnectionError("cut off")]
+    run_id = runs.a_run("redone")
+    runs.drain()
+    assert runs.asked_of(runs.open_wait(run_id))["kind"] == "reconcile"
+
+    replay(run_id, behind(run_id, "count"))
+    runs.drain()
+
+    wait = runs.open_wait(run_id)
+    assert (runs.asked_of(wait)["kind"], wait.generation, len(world.shop.heard)) == (
+        "reconcile",
+        2,
+        1,
+    )
+    assert violations([run_id]) == []
