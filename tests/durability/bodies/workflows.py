@@ -272,3 +272,27 @@ class WaitsOften(Workflow):
             for number in range(run.read("times"))
         ]
         run.write("sums", sums)
+
+
+class PaysAndAsks(Workflow):
+    """Two calls to a receiver that counts, and then a question, so that it can be redone."""
+
+    name, version = "pays_and_asks", 1
+
+    class Input:
+        receiver: str
+
+    @step(writes=["began"])
+    def begin(self, run: Any) -> None:
+        run.write("began", True)
+
+    @step(reads=["receiver"], writes=["paid"], effects=[kept], approval=WAIVED, retry=QUICK)
+    def pay(self, run: Any) -> None:
+        for name in ("A", "B"):
+            request = {"receiver": run.read("receiver"), "resource": name}
+            run.call(kept, resource=name, request=request)
+        run.write("paid", 2)
+
+    @step(reads=["paid"], writes=["right"])
+    def check(self, run: Any) -> None:
+        run.write("right", run.ask("right", question="Is it right?")["option"])
