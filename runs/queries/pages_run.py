@@ -12,6 +12,7 @@ from runs.queries.pages_timeline import Material, Timeline, timeline_of
 from runs.queries.plans import plan_by_hash
 from runs.queries.tried import Tried, tried_with
 from runs.queries.verbs import Offer, offers_for, stands_with
+from runs.queries.version_notes import VersionNotes, notes_of
 from runs.queries.visibility import visible_runs
 from runs.queries.went_on import WentOn, assignments_of, went_on
 from runs.queries.why import Rows, crew, name_of, why_from
@@ -42,6 +43,7 @@ class RunPage:
     tried: Tried
     offers: Sequence[Offer]
     timeline: Timeline
+    versions: VersionNotes
     breaches: Sequence[Breached]
     deadline: Deadline | None
 
@@ -112,6 +114,7 @@ def run_page(run: Run, *, now: datetime) -> RunPage:
         tried=tried_with(run.pk, steps=steps, waits=waits),
         offers=offers_for(stands_with(run, rows.wait)),
         timeline=timeline_of(material),
+        versions=notes_of(run),
         breaches=breaches_of(run.pk),
         deadline=None if RunState(run.state) in FINAL else deadline_of_run(run),
     )

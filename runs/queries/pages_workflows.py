@@ -11,6 +11,7 @@ from runs.definition.registry import UnknownWorkflow
 from runs.models import Plan as StoredPlan
 from runs.models import Run
 from runs.queries.plans import plan_by_hash
+from runs.queries.version_notes import VersionLine, version_lines
 from runs.queries.visibility import visible_runs
 from runs.rules.declarations import Problem
 from runs.rules.inputs import Field
@@ -44,6 +45,7 @@ class WorkflowPage:
     startable: bool
     fields: Sequence[Field]
     recent: Sequence[Run]
+    lines: Sequence[VersionLine]
 
 
 def workflow_lines(actor: Actor) -> list[WorkflowLine]:
@@ -104,6 +106,7 @@ def workflow_page(actor: Actor, name: str, version: int | None) -> WorkflowPage 
         startable=startable,
         fields=plan.input_fields if plan and startable else (),
         recent=list(recent[:RUNS_SHOWN]),
+        lines=version_lines(actor, name, versions=versions, stored=stored),
     )
 
 

@@ -8,6 +8,7 @@ from runs.queries.plans import plan_by_hash
 from runs.queries.versions import why_nobody_takes
 from runs.rules import canonical
 from runs.rules.states import AssignmentState, RunState, WaitState, WorkerState
+from runs.rules.version_asks import WAIT
 from runs.rules.versions import Known, known_from
 from runs.rules.why import Standing, Why, why
 
@@ -70,9 +71,18 @@ def why_from(rows: Rows) -> Why:
         later=f"Then step {following[0].key}." if following else "",
         since=run.ended_at or run.updated_at,
         workers_alive=rows.workers_alive,
-        unknown=why_nobody_takes(run, rows.known) if rows.known else "",
+        unknown=_unknown(rows),
     )
     return why(replace(standing, **_facts(rows)))
+
+
+def _unknown(rows: Rows) -> str:
+    """Why no worker takes it; whoever chose to wait for its version is named."""
+    said = why_nobody_takes(rows.run, rows.known) if rows.known else ""
+    chosen = rows.assignment.reason if rows.assignment else ""
+    if said and WAIT in chosen:
+        return f"no live worker knows version {rows.run.version}; {chosen}"
+    return said
 
 
 def _facts(rows: Rows) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from runs.rules.courses import Verdict
 from runs.rules.words import of
 
 KIND = "version"
+WAIT = "Wait for version"
 
 
 def asked(past: Past, verdict: Verdict) -> Ask:
@@ -36,7 +37,7 @@ def _options(past: Past, verdict: Verdict) -> Iterator[dict[str, Any]]:
     version = verdict.to.version
     yield option(
         "wait",
-        f"Wait for version {past.version}",
+        f"{WAIT} {past.version}",
         f"Nothing happens until a worker with the code of version {past.version} is there. Then "
         f"the run goes on with it, at step {past.here.key}.",
     )

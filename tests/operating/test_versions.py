@@ -6,7 +6,9 @@ import pytest
 
 from runs.definition import Cursor, Migrated, Position
 from runs.models import AuditEvent, Checkpoint, Step
+from runs.queries.shown import run_shown
 from runs.queries.verify import violations
+from runs.queries.version_notes import version_lines
 from runs.queries.why import why_of
 from tests.operating import releases
 from tests.operating.releases import (
@@ -359,3 +361,29 @@ def test_a_checkpoint_of_a_newer_schema_is_not_executed_and_says_so() -> None:
         assert "written by a newer release (schema 99); this one reads schema 1" in run.reason
         assert ENTERED == ["weigh"]
         assert violations([run_id]) == []
+
+
+def test_code_that_changed_under_the_same_version_is_a_warning_on_its_runs() -> None:
+    def lighter(run: Any) -> None:
+        run.write("box", 2)
+
+    changed = S(name="pack", does=lighter, declares={"reads": ["n"], "writes": ["box"]})
+    with release(V1):
+        run_id = begun(until="pack")
+        assert run_shown(runs.the_run(run_id))["warnings"] == []
+
+    with release((1, [FIRST, changed, THIRD])), pytest.MonkeyPatch.context() as source:
+        source.setattr("runs.rules.fingerprints.inspect.getsource", lambda body: "another text")
+        found = run_shown(runs.the_run(run_id))["warnings"]
+        [line] = version_lines(
+            runs.the_operator(),
+            releases.NAME,
+            versions=[1],
+            stored={1: runs.the_run(run_id).plan_id},
+        )
+
+    assert found == [
+        "The code of weigh, pack, post has changed since this run began, under the same version."
+    ]
+    assert (line.here, line.other_plan, line.open_runs) == (True, False, 1)
+    assert line.changed == ("weigh", "pack", "post")
