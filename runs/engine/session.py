@@ -67,7 +67,8 @@ class Attempt:
 class Session:
     """One claim: the run, its plan and facts, and the buffer of its current step.
 
-    `is_fresh` until it has ever waited: then there are no waits to ask the database for.
+    `is_fresh` when nothing came before it: then its run has no waits, and `done` holds every step
+    that is finished, as the audit line tells them.
     `left` is how the body was told to leave; whoever swallows it is told again (R13).
     `ends_at` is when the run's deadline is over, by the monotonic clock.
     """
@@ -84,6 +85,7 @@ class Session:
     is_fresh: bool
     written: Written = field(default_factory=Written)
     left: BaseException | None = None
+    done: list[dict[str, Any]] = field(default_factory=list)
     ends_at: float | None = None
 
     @property
@@ -122,7 +124,7 @@ def open_session(
         keys_count=reached.keys_count,
         keys_digest=reached.keys_digest,
         stop_at_boundary=stop_at_boundary,
-        is_fresh=claimed.checkpoint == 0 and claimed.step.attempt == 1,
+        is_fresh=claimed.reason == "start" and claimed.step.attempt == 1,
     )
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -19,6 +20,7 @@ from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.claims import Advance, Advanced, NextStep, StepBegun
 from runs.rules.planned import keys_digest
+from runs.rules.states import StepState
 from runs.rules.written import Written
 
 # SQLite has one writer: whoever holds it longer makes a lease renewal fail (R29).
@@ -132,6 +134,7 @@ def finish_step(session: Session, attempt: Attempt) -> Advanced:
         facts_digest=digest,
     )
     session.facts.update(attempt.facts)
+    session.done.append(_told(begun, digest))
     if next_step is not None:
         session.begun = StepBegun(
             key=next_step.key,
@@ -160,15 +163,26 @@ def _finish_events(
         return drafts
     line = audit_line_after(
         session.claimed,
-        step=begun.key,
-        generation=begun.generation,
-        facts_digest=facts_digest,
-        may_have_calls=begun.generation > 1 or any(step.effects for step in session.plan.steps),
-        may_have_waits=not session.is_fresh,
+        done=[*session.done, _told(begun, facts_digest)],
+        is_fresh=session.is_fresh,
+        has_effects=any(step.effects for step in session.plan.steps),
     )
     drafts.append(Draft(kind="run.succeeded", step=begun.key))
     drafts.append(Draft(kind="audit.line", body=canonical.dumps(line)))
     return drafts
+
+
+def _told(begun: StepBegun, facts_digest: str) -> dict[str, Any]:
+    """A step that has succeeded, as the audit line tells it."""
+    return {
+        "key": begun.key,
+        "generation": begun.generation,
+        "state": StepState.SUCCEEDED.value,
+        "attempt": begun.attempt,
+        "failures": begun.failures,
+        "crashes": begun.crashes,
+        "facts_digest": facts_digest,
+    }
 
 
 def _commit(

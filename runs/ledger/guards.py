@@ -57,5 +57,18 @@ def _on_postgresql(table: str, event: str, rules: list[Rule]) -> list[str]:
         f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$"
         f" DECLARE r record; BEGIN {read} {checks} RETURN NEW; END $$",
         f"DROP TRIGGER IF EXISTS {name} ON {table}",
-        f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
+        f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW"
+        f" WHEN ({_when(table, rules)}) EXECUTE FUNCTION {name}()",
     ]
+
+
+def _when(table: str, rules: list[Rule]) -> str:
+    """Where a guard on PostgreSQL has to look at all: beside the row itself, at its run.
+
+    The functions of `postgresql.sql` lock the run, compare the fence, and then name the run in
+    `milepost.held`: until they return, asking the same of the same row again would only be slow.
+    """
+    alone = [f"({rule.refused})" for rule in rules if "{" not in rule.refused]
+    if table != "runs_run":
+        alone.insert(0, "current_setting('milepost.held', true) IS DISTINCT FROM NEW.run_id::text")
+    return " OR ".join(alone)

@@ -21,9 +21,11 @@ FILL = {"runs_run": 50, "runs_step": 70, "runs_assignment": 70, "runs_worker": 3
 FUNCTIONS = Path(__file__).with_name("postgresql.sql")
 START = """SELECT runs_start(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
     %s)"""
-CLAIM = "SELECT * FROM runs_claim(%s, %s, %s, %s, %s)"
-ADVANCE = """SELECT * FROM runs_advance(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
-    %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"""
+CLAIM = "SELECT * FROM runs_claim(%s, %s, %s, %s, %s) WHERE o_run IS NOT NULL"
+ADVANCE = f"""SELECT * FROM runs_advance(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
+    {CHECKPOINT_SCHEMA}, %s, %s, %s, %s, %s, %s) WHERE o_checkpoint IS NOT NULL"""  # noqa: S608 - a whole number of our own
+# ASCII's own separators of records and of their parts: canonical JSON has no such characters.
+RECORD, PART = "\x1e", "\x1f"
 
 
 def _offset() -> str:
@@ -78,8 +80,7 @@ def start(draft: RunDraft) -> int:
 def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
     """See `ledger.assignments.claim`."""
     with _cursor() as cursor:
-        salts = [new_salt(), new_salt()]
-        cursor.execute(CLAIM, [worker_id, str(worker_id), plans, salts, _offset()])
+        cursor.execute(CLAIM, [worker_id, " ".join(plans), new_salt(), new_salt(), _offset()])
         row = cursor.fetchone()
     if row is None:
         return None
@@ -96,8 +97,6 @@ def advance(fence: Fence, change: Advance) -> Advanced:
                 fence.run_id,
                 fence.number,
                 fence.worker_id,
-                fence.assignment_id,
-                str(fence.worker_id),
                 change.step,
                 change.generation,
                 change.finished,
@@ -107,16 +106,14 @@ def advance(fence: Fence, change: Advance) -> Advanced:
                 change.cursor_token,
                 change.keys_count,
                 change.keys_digest,
-                change.plan_hash,
-                change.version,
-                CHECKPOINT_SCHEMA,
-                [coming.key, coming.scope] if coming else None,
+                coming.key if coming else None,
+                coming.scope if coming else None,
                 coming.ordinal if coming else None,
                 change.outcome if change.ends_run else None,
-                [draft.kind for draft in change.events],
-                [draft.step for draft in change.events],
-                [draft.body for draft in change.events],
-                [new_salt() for _ in change.events],
+                RECORD.join(
+                    PART.join((draft.kind, draft.step, draft.body, new_salt()))
+                    for draft in change.events
+                ),
                 _offset(),
             ],
         )

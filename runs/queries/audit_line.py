@@ -1,5 +1,6 @@
 """The closing record of a run: every step, its outcome, and every key sent (I12)."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -63,26 +64,26 @@ def waits_of(run_id: UUID) -> list[dict[str, Any]]:
 def audit_line_after(
     claimed: Claimed,
     *,
-    step: str,
-    generation: int,
-    facts_digest: str,
-    may_have_calls: bool,
-    may_have_waits: bool,
+    done: Sequence[dict[str, Any]],
+    is_fresh: bool,
+    has_effects: bool,
 ) -> dict[str, Any]:
-    """The line of a run whose last step is about to be committed as succeeded.
+    """The line of a run whose last step is about to be committed as succeeded, the last of `done`.
 
-    What cannot be there is not asked for: a plan without effects has no calls, and a run that
-    was never parked has no waits.
+    What is known or cannot be there is not asked for: one fresh claim has seen every step and
+    was never parked, and had no calls if its plan has no effects.
     """
     run_id = claimed.fence.run_id
     said = _said(
         run_id, claimed, plan_hash=claimed.plan_hash, state="succeeded", reason="done", in_flight=""
     )
-    steps = steps_of(run_id)
-    for row in steps:
-        if (row["key"], row["generation"]) == (step, generation):
-            row["state"], row["facts_digest"] = "succeeded", facts_digest
-    said["steps"] = steps
-    said["calls"] = calls_of(run_id) if may_have_calls else []
-    said["waits"] = waits_of(run_id) if may_have_waits else []
+    last = done[-1]
+    others = done[:-1] if is_fresh else [row for row in steps_of(run_id) if not _same(row, last)]
+    said["steps"] = [*others, last]
+    said["calls"] = [] if is_fresh and not has_effects else calls_of(run_id)
+    said["waits"] = [] if is_fresh else waits_of(run_id)
     return said
+
+
+def _same(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    return (row["key"], row["generation"]) == (other["key"], other["generation"])
