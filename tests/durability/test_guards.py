@@ -82,7 +82,7 @@ ATTEMPTS = [
         " 'another', run_id, step, scope, generation, effect, resource, request, request_digest,"
         " irreversible, authority, 'intended', unsent, sends, reused, attempt, {fence}, '', '',"
         " '', '', intended_at, sent_at FROM runs_call WHERE run_id = {run} LIMIT 1",
-        refused="unique|UNIQUE|I1",
+        refused="unique|UNIQUE",
     ),
     Attempt(
         sentence="I5 a key names another request",
@@ -173,7 +173,7 @@ ATTEMPTS = [
         " SELECT run_id, from_step, value, reason, '', placed_at FROM runs_assignment,"
         " (SELECT 'placed' AS value UNION ALL SELECT 'claimed') AS two WHERE run_id = {run}"
         " AND fence = 1",
-        refused="unique|UNIQUE|I1",
+        refused="unique|UNIQUE",
     ),
     Attempt(
         sentence="I11 a run has two open waits",
@@ -181,7 +181,7 @@ ATTEMPTS = [
         " event_name, correlation_id, subject, answer_digest, closed_by, opened_at) SELECT run_id,"
         " step, generation, 'another', kind, state, {fence}, on_due, event_name, correlation_id,"
         " subject, answer_digest, closed_by, opened_at FROM runs_wait WHERE run_id = {run}",
-        refused="unique|UNIQUE|I1",
+        refused="unique|UNIQUE",
     ),
     Attempt(
         sentence="I12 an event is changed",
@@ -199,7 +199,7 @@ ATTEMPTS = [
         " body, salt, payload_digest, prev, hash) SELECT tenant_id, run_id, seq, kind, step,"
         " fence, actor, at, body, salt, payload_digest, prev, hash FROM runs_auditevent"
         " WHERE run_id = {run} LIMIT 1",
-        refused="unique|UNIQUE|I1",
+        refused="unique|UNIQUE",
     ),
     Attempt(
         sentence="I12 the number of a run's last event goes back",
