@@ -19,7 +19,7 @@ class RunsConfig(AppConfig):
         import_module("runs.checks")
         if "FAULT_AT" in os.environ:
             import_module("runs.engine.faults")
-        for kind in ("event", "timer", "retry", "capacity"):
+        for kind in ("event", "timer", "retry", "capacity", "relay"):
             gates.register(kind, gates.Quiet())
         post_migrate.connect(prepare, sender=self, dispatch_uid="runs.prepare")
         pre_migrate.connect(make_way, sender=self, dispatch_uid="runs.make_way")

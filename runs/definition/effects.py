@@ -105,6 +105,10 @@ class Effect:
 
     `cost` is what one call costs, in the author's own unit; a drill counts what was saved by it.
     `rehearsed(request)` is what the receiver would answer; a drill, which sends nothing, answers so.
+    With `relay` a courier sends it from the outbox, one at a time where the receiver has no contract and
+    in order for each resource; the run waits meanwhile, and its worker is free.
+    `compensate` is what undoes it: an Effect of its own, or its `send`; it is given the key, the
+    request and the answer (if one is known) of what it undoes.
     """
 
     name: str
@@ -114,10 +118,11 @@ class Effect:
     probe: Probe | Find | None = None
     timeout: timedelta = timedelta(seconds=30)
     reversible: str | None = None
-    compensate: Callable[..., object] | None = None
+    compensate: "Effect | Send | None" = None
     id_of: Callable[[Answer], object] | None = None
     cost: float | None = None
     rehearsed: Callable[[Request], Answer] | None = None
+    relay: bool = False
     place: Place = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -130,8 +135,8 @@ class Effect:
         self._check_reversible()
         if self.probe is not None and not isinstance(self.probe, Probe):
             require_callable(f"{subject}: probe", self.probe, "find(key, request) -> dict | None")
-        if self.compensate is not None:
-            require_callable(f"{subject}: compensate", self.compensate, "a function that undoes it")
+        self._check_compensate(subject)
+        self._check_relay(subject)
         if self.id_of is not None:
             require_callable(f"{subject}: id_of", self.id_of, "id_of(answer) -> the receiver's id")
         if self.rehearsed is not None:
@@ -166,6 +171,20 @@ class Effect:
                 hint='Say in words how it is undone, such as reversible="a second report does no harm", or leave it out.',
             )
 
+    def _check_compensate(self, subject: str) -> None:
+        if self.compensate is None or isinstance(self.compensate, Effect):
+            return
+        require_callable(
+            f"{subject}: compensate", self.compensate, "undo(request, *, key, timeout) -> dict"
+        )
+
+    def _check_relay(self, subject: str) -> None:
+        if not isinstance(self.relay, bool):
+            raise DeclarationError(
+                f"{subject}: relay is {self.relay!r}.",
+                hint="Write relay=True to have a courier send it from the outbox, or leave it out.",
+            )
+
     def _check_cost(self) -> None:
         numeric = isinstance(self.cost, int | float) and not isinstance(self.cost, bool)
         if self.cost is not None and not (numeric and 0 <= self.cost < float("inf")):
@@ -178,6 +197,23 @@ class Effect:
     def irreversible(self) -> bool:
         """Whether a person has to approve it first."""
         return self.reversible is None and self.compensate is None
+
+    @property
+    def receiver(self) -> str:
+        """Who is reached by it: what stands before the last dot of its name."""
+        return self.name.rpartition(".")[0] or self.name
+
+    @property
+    def undo(self) -> "Effect | None":
+        """What undoes it as an Effect, also where the author gave a plain function."""
+        if self.compensate is None or isinstance(self.compensate, Effect):
+            return self.compensate
+        return Effect(
+            f"{self.name}.undo"[:LONGEST_NAME],
+            send=self.compensate,
+            timeout=self.timeout,
+            reversible=f"it undoes {self.name}",
+        )
 
     @property
     def look_up(self) -> Probe | None:

@@ -8,6 +8,7 @@ from runs.models.certificate import Certificate
 from runs.models.checkpoint import Checkpoint
 from runs.models.drill import Drill
 from runs.models.event import Event
+from runs.models.event_key import EventKey
 from runs.models.judgement import Judgement
 from runs.models.log_line import LogLine
 from runs.models.outbox import Message
@@ -15,6 +16,7 @@ from runs.models.plan import Plan
 from runs.models.planned_call import PlannedCall
 from runs.models.replay import Replay
 from runs.models.run import Run
+from runs.models.schedule import Firing, Schedule
 from runs.models.step import Step
 from runs.models.tenant import Membership, Tenant
 from runs.models.tick import Tick
@@ -30,6 +32,8 @@ __all__ = [
     "Checkpoint",
     "Drill",
     "Event",
+    "Firing",
+    "EventKey",
     "Judgement",
     "LogLine",
     "Membership",
@@ -38,6 +42,7 @@ __all__ = [
     "PlannedCall",
     "Replay",
     "Run",
+    "Schedule",
     "Step",
     "Tenant",
     "Tick",

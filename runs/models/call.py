@@ -10,6 +10,7 @@ class Call(models.Model):
     """`unsent` says that nothing left the house in the last attempt (R7: `NotSent`).
 
     `authority` names what allows an irreversible call: `decision:<wait>` or `waiver:<reason>`.
+    `undoes` names the call that this one compensates.
     `checkpoint` is the number of the checkpoint that accepted the call, empty until then.
     """
 
@@ -39,6 +40,9 @@ class Call(models.Model):
     intended_at = models.DateTimeField()
     sent_at = models.DateTimeField()
     settled_at = models.DateTimeField(null=True)
+    undoes = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, related_name="undone_by", db_index=False
+    )
 
     class Meta:
         constraints = [

@@ -7,7 +7,11 @@ from runs.models.wait import Wait
 
 
 class Event(models.Model):
-    """Deduplicated by (tenant, name, message id); the row stays when it was used (I14)."""
+    """Deduplicated by (tenant, name, message id); the row stays when it was used (I14).
+
+    `late_for` is the wait that had ended unanswered when it came. `repeats` counts the times the
+    same message came again, `conflicts` those it came with another payload.
+    """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, db_index=False)
     name = models.CharField(max_length=200)
@@ -21,6 +25,12 @@ class Event(models.Model):
         Wait, on_delete=models.PROTECT, null=True, related_name="events", db_index=False
     )
     used_at = models.DateTimeField(null=True)
+    late_for = models.ForeignKey(
+        Wait, on_delete=models.PROTECT, null=True, related_name="late_events", db_index=False
+    )
+    repeats = models.PositiveIntegerField(default=0)
+    conflicts = models.PositiveIntegerField(default=0)
+    repeated_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -38,7 +48,8 @@ class Event(models.Model):
                 fields=["tenant", "name", "correlation_id", "id"],
                 condition=models.Q(used_by__isnull=True),
                 name="event_unused",
-            )
+            ),
+            models.Index(fields=["-received_at", "-id"], name="event_newest"),
         ]
 
     def __str__(self) -> str:

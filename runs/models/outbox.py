@@ -5,6 +5,7 @@ from uuid import UUID
 import uuid6
 from django.db import models
 
+from runs.models.call import Call
 from runs.models.run import Run
 from runs.models.tenant import Tenant
 from runs.rules.states import DeliveryState
@@ -16,7 +17,12 @@ def new_message_id() -> UUID:
 
 
 class Message(models.Model):
-    """`lane` names the channel whose courier delivers it; a delivery has a lease and a fence."""
+    """`lane` names the channel whose courier delivers it; a delivery has a lease and a fence.
+
+    One that carries a relayed call names it; `order_key` is shared by those that keep their order,
+    `alone` says that the receiver gets one at a time, `senders` are the processes that may still
+    send it, and it is `held` while its call is in doubt and nobody may send it.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_message_id, editable=False)
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, db_index=False)
@@ -33,20 +39,46 @@ class Message(models.Model):
     error = models.TextField(default="", blank=True)
     created_at = models.DateTimeField()
     settled_at = models.DateTimeField(null=True)
+    call = models.ForeignKey(Call, on_delete=models.PROTECT, null=True, related_name="messages")
+    order_key = models.CharField(max_length=64, default="", blank=True)
+    alone = models.BooleanField(default=False)
+    senders = models.TextField(default="[]")
+    stuck_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(state__in=[state.value for state in DeliveryState]),
                 name="message_state_is_known",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["call"],
+                condition=models.Q(state=DeliveryState.PENDING.value),
+                name="one_pending_message_per_call",
+            ),
         ]
         indexes = [
             models.Index(
                 fields=["lane", "due_at"],
                 condition=models.Q(state=DeliveryState.PENDING.value),
                 name="message_to_deliver",
-            )
+            ),
+            models.Index(
+                fields=["order_key", "created_at"],
+                condition=models.Q(
+                    state__in=[DeliveryState.PENDING.value, DeliveryState.HELD.value]
+                )
+                & ~models.Q(order_key=""),
+                name="message_in_order",
+            ),
+            models.Index(
+                fields=["run"],
+                condition=models.Q(
+                    state__in=[DeliveryState.PENDING.value, DeliveryState.HELD.value]
+                ),
+                name="message_of_a_run",
+            ),
+            models.Index(fields=["-created_at", "-id"], name="message_newest"),
         ]
 
     def __str__(self) -> str:

@@ -63,6 +63,14 @@ class Wait(models.Model):
                 condition=models.Q(state=WaitState.OPEN.value, kind=WaitKind.EVENT.value),
                 name="wait_for_event",
             ),
+            models.Index(
+                fields=["event_name", "correlation_id"],
+                condition=models.Q(
+                    state__in=[WaitState.EXPIRED.value, WaitState.WITHDRAWN.value],
+                    kind=WaitKind.EVENT.value,
+                ),
+                name="wait_ended_without_event",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -16,7 +16,12 @@ from runs.rules.states import RunState, WaitKind, WaitState
 # From here on nothing happens until a person says so; what goes on places an assignment.
 STANDS_STILL = ("run.paused", "run.failed")
 GOES_ON = ("run.resumed", "run.unpaused")
-OUTSIDE = (WaitKind.EVENT.value, WaitKind.RETRY.value, WaitKind.CAPACITY.value)
+OUTSIDE = (
+    WaitKind.EVENT.value,
+    WaitKind.RETRY.value,
+    WaitKind.CAPACITY.value,
+    WaitKind.RELAY.value,
+)
 MOST_SHOWN = 5
 AT_ONCE = 200
 

@@ -55,6 +55,7 @@ def effect_facts(effect: Effect) -> dict[str, Any]:
         "reversible": effect.reversible,
         "compensated": effect.compensate is not None,
         "irreversible": effect.irreversible,
+        **({"relay": True} if effect.relay else {}),
     }
 
 

@@ -45,6 +45,7 @@ class PlanEffect:
     compensated: bool
     irreversible: bool
     fingerprint: str
+    relay: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,7 @@ class WaitKind(StrEnum):
     TIMER = "timer"
     RETRY = "retry"
     CAPACITY = "capacity"
+    RELAY = "relay"
 
 
 class DecisionState(StrEnum):
@@ -73,6 +74,7 @@ class WorkerState(StrEnum):
 class DeliveryState(StrEnum):
     PENDING = "pending"
     DELIVERED = "delivered"
+    HELD = "held"
     DEAD = "dead"
 
 

@@ -134,6 +134,11 @@ def _waiting(standing: Standing) -> Why:
             following = _when_no_event(standing)
         case WaitKind.CAPACITY:
             said, following = f"Waits until {standing.wait_name}", "Then it begins."
+        case WaitKind.RELAY:
+            said = f"{_step(standing, capital=True)} waits until its calls have left the outbox"
+            following = (
+                "A courier (manage.py watch) sends them, and the step goes on with the answers."
+            )
         case _:
             said, following = f"Waits for {standing.wait_kind} {standing.wait_name}", "It goes on."
     return Why(
