@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from runs.engine import identity, stopping
 from runs.engine.deadlines import Deadlines
 from runs.engine.freed_locks import FreedLocks
 from runs.engine.overdue import Overdue
+from runs.engine.steady_clock import SteadyClock
 from runs.engine.takeover import take_over_lost
 from runs.engine.writer import Writer
 from runs.ledger import superseding, ticks, waking, workers
@@ -30,8 +31,6 @@ PASS_EVERY = 0.2
 SLOW_DUTIES_EVERY = 1.0
 # After a gap of this length in its own passes nobody is dead yet (R25).
 BLIND_AFTER = 5.0
-# Wall clock and monotonic clock may differ by this much between two passes (R31).
-CLOCK_TOLERANCE = 5.0
 AT_ONCE = 200
 
 Row = TypeVar("Row", int, UUID)
@@ -45,8 +44,7 @@ class Clockwork:
         self.holder = f"{socket.gethostname()}/{os.getpid()}"
         self._last_pass: float | None = None
         self._last_slow = 0.0
-        self._clock: tuple[datetime, float] | None = None
-        self._held_until = 0.0
+        self.clock = SteadyClock(self.holder)
         self._writer, self._locks = Writer(), FreedLocks()
         self._overdue, self._deadlines = Overdue(), Deadlines()
 
@@ -62,7 +60,7 @@ class Clockwork:
         try:
             close_old_connections()
             freed = self._writer.look(here=self.here)
-            steady = self._clock_is_steady()
+            steady = self.clock.is_steady()
             blind = self._locks.server_restarted() or freed or not steady or self._was_blind()
             if blind:
                 self._locks.distrust()
@@ -84,17 +82,6 @@ class Clockwork:
             return time.monotonic() - self._last_pass >= BLIND_AFTER
         at = last_tick("clockwork")
         return at is None or db_now() - at > timedelta(seconds=BLIND_AFTER)
-
-    def _clock_is_steady(self) -> bool:
-        """After a jump nothing expires for one lease: whoever lives renews it by then (R31)."""
-        wall, mono = db_now(), time.monotonic()
-        before, self._clock = self._clock, (wall, mono)
-        drift = (wall - before[0]).total_seconds() - (mono - before[1]) if before else 0.0
-        if abs(drift) > CLOCK_TOLERANCE:
-            log.error("clockwork.clock_jumped", extra={"seconds": round(drift, 3)})
-            self._held_until = mono + conf().lease.total_seconds()
-            ticks.note("clock_jump", holder=self.holder)
-        return mono >= self._held_until
 
     def _close_what_is_due(self) -> None:
         _each(due.waits_due(at_most=AT_ONCE), waking.expire)

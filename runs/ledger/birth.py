@@ -21,7 +21,10 @@ Row = TypeVar("Row", PlannedCall, Artifact)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heir:
-    """Who takes the place: its plan, its input, and the finished steps that it is given."""
+    """Who takes the place: its plan, its input, and the finished steps that it is given.
+
+    It is known by the old run's reference and labels unless it has its own.
+    """
 
     old: Run
     plan: Plan
@@ -31,6 +34,9 @@ class Heir:
     given: Sequence[Step] = ()
     begins_behind: int | None = None
     automatic_restarts: int = 0
+    reference: str = ""
+    labels: Mapping[str, str] | None = None
+    start_key: str | None = None
 
 
 def born(heir: Heir, *, now: datetime, waits_for: WaitDraft | None = None) -> Run:
@@ -96,8 +102,9 @@ def _row(heir: Heir, *, ready: bool, now: datetime) -> Run:
         workflow=heir.plan.name,
         version=heir.plan.version,
         plan_id=heir.plan.hash,
-        reference=old.reference,
-        labels=old.labels,
+        reference=heir.reference or old.reference,
+        labels=old.labels if heir.labels is None else dict(heir.labels),
+        start_key=heir.start_key,
         input=heir.input,
         input_digest=canonical.digest(heir.input),
         started_by=heir.started_by,
@@ -121,7 +128,7 @@ def _started(run: Run, heir: Heir) -> Draft:
         "plan_hash": run.plan_id,
         "input_digest": run.input_digest,
         "reference": run.reference,
-        "start_key": None,
+        "start_key": run.start_key,
         "restart_of": str(heir.old.pk),
         "begins_behind": heir.begins_behind,
         "given": [step.key for step in heir.given],

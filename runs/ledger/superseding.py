@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from runs.ledger import assignments, audit, birth, ending, transitions
+from runs.ledger import assignments, audit, birth, ending, replaced, transitions
 from runs.ledger.commits import commits
 from runs.models import Call, Run, Wait
 from runs.queries.clock import db_now
@@ -163,6 +163,7 @@ def stop(old: Run, *, actor: str, now: datetime, fence: int = 0) -> bool:
         return True
     because = _unknown(unknown) if unknown else "Its restart was called off."
     if new is not None and new.state == RunState.WAITING:
+        replaced.given_up(new, because=because)
         ending.end(new, to=RunState.CANCELLED, because=because, actor=actor, now=now)
     Run.objects.filter(pk=old.pk).update(cancel_requested=False, supersede_requested=False)
     old.cancel_requested = old.supersede_requested = False
@@ -195,7 +196,10 @@ def _let_begin(new: Run, old: Run, *, by: str, now: datetime) -> None:
 
 @commits("restart_placed", when=bool)
 def call_off(new_id: UUID) -> bool:
-    """The old run has ended by itself before it could be superseded: the new one never begins."""
+    """The old run has ended by itself before it could be superseded: the new one never begins.
+
+    Unless a schedule started it, which is due whether or not there was anything to replace.
+    """
     with transaction.atomic():
         new, now = transitions.lock(new_id), db_now()
         old = Run.objects.filter(restarts=new).first()
@@ -205,5 +209,8 @@ def call_off(new_id: UUID) -> bool:
         if RunState(old.state) not in FINAL:
             return False
         because = f"Run {old.pk} ended as {old.state} before it could be superseded."
+        if replaced.nothing(new, because=because):
+            _let_begin(new, old, by="watch", now=now)
+            return True
         ending.end(new, to=RunState.CANCELLED, because=because, actor="watch", now=now)
     return True

@@ -36,6 +36,8 @@ class Schedule(models.Model):
 
     enabled = models.BooleanField(default=True)
     paused_note = models.TextField(default="", blank=True)
+    paused_at = models.DateTimeField(null=True)
+    resumed_at = models.DateTimeField(null=True)
     next_at = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True)
     skips = models.PositiveIntegerField(default=0)
@@ -127,6 +129,13 @@ class Firing(models.Model):
                 condition=models.Q(state=FiringState.QUEUED.value),
                 name="one_queued_firing_per_schedule",
             ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["schedule", "-nominal_at"],
+                condition=models.Q(run__isnull=False),
+                name="firing_with_a_run",
+            )
         ]
 
     def __str__(self) -> str:

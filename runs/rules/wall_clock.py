@@ -53,8 +53,7 @@ def due_by_cron(
             # No wall clock shows a match before that, so no change of clocks matters either.
             at += ahead - DAY
             continue
-        for due in _within(expression, at, at + DAY, zone=zone, dst=dst, fixed=fixed):
-            yield due
+        yield from _within(expression, at, at + DAY, zone=zone, dst=dst, fixed=fixed)
         at += DAY
 
 

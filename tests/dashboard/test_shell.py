@@ -27,7 +27,7 @@ def test_a_watch_that_stopped_is_said_on_every_page(looking: Client) -> None:
     Worker.objects.update(state="live", renewed_at=db_now())
     assert "Nobody watches" in looking.get("/").text
 
-    Tick.objects.create(duty="takeover", holder="tests", at=db_now())
+    Tick.objects.create(duty="clockwork", holder="tests", at=db_now())
 
     assert "Nobody watches" not in looking.get("/").text
 

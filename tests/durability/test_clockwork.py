@@ -158,7 +158,7 @@ def test_a_lease_after_the_jump_what_is_due_is_done(
     clock.jumps(timedelta(hours=1))
     works.go_round()
 
-    monkeypatch.setattr(works, "_held_until", 0.0)
+    monkeypatch.setattr(works.clock, "held_until", 0.0)
     works.go_round()
 
     assert runs.state_of(asleep) == "queued"
