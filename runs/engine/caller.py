@@ -2,12 +2,13 @@
 
 import logging
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
-from runs.engine import faults, parking, secrets
+from runs.engine import faults, parking, relaying, secrets
 from runs.engine.envelope import as_kept, as_shown, receiver_id_of, with_secrets
 from runs.engine.limits import CallOverdue, StepLimit, TimeIsUp, breach_of_call
 from runs.engine.session import Attempt, Session
@@ -54,21 +55,49 @@ class Caller:
         if known is not None:
             return self._settled(effect, known, request)
         allowed = authority if authority is not None else self._authority(effect, resource, request)
-        draft = CallDraft(
-            key=self._key(effect, resource, request),
-            effect=effect.name,
-            resource=resource,
-            request=request,
-            request_digest=canonical.digest(request),
-            irreversible=effect.irreversible,
-            authority=allowed,
-        )
+        draft = self._draft(effect, resource, request, authority=allowed)
+        if effect.relay:
+            return self._by_courier(effect, draft, known=None)
         self.session.hold_lease()
         record = effects.intend(
             self.session.fence, draft, place=self.attempt.place, written=self.session.written
         )
         self._remember(record)
         return self._send(effect, record)
+
+    def _draft(self, effect: Effect, resource: str, request: str, *, authority: str) -> CallDraft:
+        return CallDraft(
+            key=self._key(effect, resource, request),
+            effect=effect.name,
+            resource=resource,
+            request=request,
+            request_digest=canonical.digest(request),
+            irreversible=effect.irreversible,
+            authority=authority,
+        )
+
+    def _by_courier(
+        self, effect: Effect, draft: CallDraft, *, known: CallRecord | None, allowed_by: str = ""
+    ) -> CallRecord:
+        """Park until a courier has sent it; what it found out by then is taken up as usual (R6)."""
+        relaying.leave_to_couriers(
+            self.session,
+            self.attempt,
+            [relaying.relayed(effect, draft, known=known, allowed_by=allowed_by)],
+        )
+        record = self._known_calls()[draft.effect, draft.resource]
+        return self._settled(effect, record, draft.request)
+
+    def relay_ahead(self, calls: Sequence[tuple[Effect, str, str, str]]) -> None:
+        """Leave calls that nobody has named yet to the couriers together, and wait for them once."""
+        known = self._known_calls()
+        fresh = [
+            relaying.relayed(effect, self._draft(effect, resource, request, authority=authority))
+            for effect, resource, request, authority in calls
+            if effect.relay and (effect.name, resource) not in known
+        ]
+        if fresh:
+            relaying.leave_to_couriers(self.session, self.attempt, fresh[: relaying.AT_ONCE])
 
     def _key(self, effect: Effect, resource: str, request: str) -> str:
         return keys.idempotency_key(
@@ -162,6 +191,8 @@ class Caller:
         if record.request_digest != canonical.digest(request) and self._sends_both(record, request):
             beside = keys.resource_beside(record.resource, request)
             return self._made(effect, beside, request, authority=None)
+        if effect.relay and relaying.is_under_way(record):
+            return self._by_courier(effect, self._draft_of(record), known=record)
         match self._what_to_do(effect, record):
             case "known":
                 return self._known(effect, record)
@@ -175,6 +206,17 @@ class Caller:
                 return self._looked_up(effect, record)
             case _:
                 return self._reconciled(effect, record, why="nobody else can tell", evidence=None)
+
+    def _draft_of(self, record: CallRecord) -> CallDraft:
+        return CallDraft(
+            key=record.key,
+            effect=record.effect,
+            resource=record.resource,
+            request=record.request,
+            request_digest=record.request_digest,
+            irreversible=False,
+            authority=record.authority,
+        )
 
     def _what_to_do(self, effect: Effect, record: CallRecord) -> str:
         return what_to_do(
@@ -247,7 +289,8 @@ class Caller:
 
     def _sender_is_gone(self, record: CallRecord) -> bool:
         fence = self.session.fence
-        return resume.senders_are_gone(fence.run_id, key=record.key, besides=fence.number)
+        gone = resume.senders_are_gone(fence.run_id, key=record.key, besides=fence.number)
+        return gone and relaying.couriers_are_gone(record)
 
     def _reconciled(
         self, effect: Effect, record: CallRecord, *, why: str, evidence: Any
@@ -286,6 +329,9 @@ class Caller:
     def _send_again(
         self, effect: Effect, record: CallRecord, *, allowed_by: str, in_doubt: bool = False
     ) -> CallRecord:
+        if effect.relay:
+            draft, by = self._draft_of(record), "" if in_doubt else allowed_by
+            return self._by_courier(effect, draft, known=record, allowed_by=by)
         self.session.hold_lease()
         again = effects.send_again(self.session.fence, record, allowed_by=allowed_by)
         return self._send(effect, self._remember(again), in_doubt=in_doubt)

@@ -184,6 +184,7 @@ class Planner:
         rows = self._rows(name)
         counts = {"confirmed": 0, "refused": 0, "struck_off": 0}
         approved = self._approved_calls()
+        self._relay_ahead(rows, approved)
         for number, row in enumerate(rows, start=1):
             authority = approved.get((row.effect, row.resource, row.request_digest))
             if authority is None:
@@ -193,6 +194,17 @@ class Planner:
             if number % PROGRESS_EVERY == 0 or number == len(rows):
                 progress(number, len(rows))
         return counts
+
+    def _relay_ahead(self, rows: list[Any], approved: Mapping[Any, str]) -> None:
+        """What couriers are to send is left to them in batches, not one parking for each call."""
+        relays = {each.name: each for each in self.attempt.declared.effects if each.relay}
+        found = [
+            (relays[row.effect], row.resource, row.request, authority)
+            for row in rows
+            if row.effect in relays
+            and (authority := approved.get((row.effect, row.resource, row.request_digest)))
+        ]
+        self.caller.relay_ahead(found)
 
     def _make(self, row: Any, authority: str) -> str:
         effect = self.attempt.effect(row.effect)

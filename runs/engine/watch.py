@@ -14,8 +14,9 @@ from typing import Any
 from django.db import connections
 
 from runs.dispatch.tethered import tether
-from runs.engine import courier
+from runs.engine import courier, relay_courier
 from runs.engine.clockwork import Clockwork
+from runs.engine.firing import Firing
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,9 @@ class Watch:
         self.stopping = False
         self.duties = [
             self._duty("clockwork", _clockwork),
+            self._duty("schedules", _schedules),
             *(self._duty(f"courier {lane}", _courier(lane)) for lane in courier.LANES),
+            *(self._duty(f"courier {lane}", _relay(lane)) for lane in relay_courier.lanes()),
         ]
 
     def run(self) -> None:
@@ -125,8 +128,19 @@ def _clockwork(_: Duty, stopped: Callable[[], bool]) -> None:
     Clockwork().run(stopped=stopped)
 
 
+def _schedules(duty: Duty, stopped: Callable[[], bool]) -> None:
+    Firing().run(stopped=stopped, must_end=duty.must_end)
+
+
 def _courier(lane: str) -> Callable[[Duty, Callable[[], bool]], None]:
     def work(duty: Duty, stopped: Callable[[], bool]) -> None:
         courier.run_lane(lane, stopped=stopped, must_end=duty.must_end)
+
+    return work
+
+
+def _relay(lane: str) -> Callable[[Duty, Callable[[], bool]], None]:
+    def work(duty: Duty, stopped: Callable[[], bool]) -> None:
+        relay_courier.run_lane(lane, stopped=stopped, must_end=duty.must_end)
 
     return work

@@ -18,6 +18,11 @@ from runs.rules.limits import Breach
 from runs.rules.states import CallState, call_sources_of
 from runs.rules.written import StepPlace, Written
 
+# Those that left once and whose result is not final.
+MAY_BE_SENT_AGAIN = frozenset(
+    {CallState.INTENDED, CallState.SENT, CallState.AMBIGUOUS, CallState.REFUSED}
+)
+
 
 @commits("intent_committed")
 def intend(fence: Fence, draft: CallDraft, *, place: StepPlace, written: Written) -> CallRecord:
@@ -28,26 +33,41 @@ def intend(fence: Fence, draft: CallDraft, *, place: StepPlace, written: Written
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
         buffers.store_judgements(fence, place, written, now=now)
-        call = Call.objects.create(
-            key=draft.key,
-            run=run,
-            step=place.key,
-            scope=place.scope,
-            generation=place.generation,
-            effect=draft.effect,
-            resource=draft.resource,
-            request=draft.request,
-            request_digest=draft.request_digest,
-            irreversible=draft.irreversible,
-            authority=draft.authority,
-            attempt=place.attempt,
-            fence=fence.number,
-            intended_at=now,
-            sent_at=now,
-        )
+        call = named(run, fence, draft, place=place, now=now)
         _note(run, fence, call, "call.intended", now=now, authority=draft.authority)
     written.judgements.clear()
     return record_of(call)
+
+
+def named(
+    run: Run,
+    fence: Fence,
+    draft: CallDraft,
+    *,
+    place: StepPlace,
+    now: datetime,
+    unsent: bool = False,
+) -> Call:
+    """The row of a call before it leaves, in the caller's transaction; `unsent` for a courier."""
+    return Call.objects.create(
+        key=draft.key,
+        run=run,
+        step=place.key,
+        scope=place.scope,
+        generation=place.generation,
+        effect=draft.effect,
+        resource=draft.resource,
+        request=draft.request,
+        request_digest=draft.request_digest,
+        irreversible=draft.irreversible,
+        authority=draft.authority,
+        undoes_id=draft.undoes,
+        unsent=unsent,
+        attempt=place.attempt,
+        fence=fence.number,
+        intended_at=now,
+        sent_at=now,
+    )
 
 
 @commits("resend_committed")
@@ -170,6 +190,12 @@ def _change(
 
 
 def _note(run: Run, fence: Fence, call: Call, kind: str, *, now: datetime, **more: Any) -> None:
+    event = event_of(call, kind, **more)
+    transitions.note(run, events=[event], now=now, actor=str(fence.worker_id), fence=fence.number)
+
+
+def event_of(call: Call, kind: str, **more: Any) -> Draft:
+    """What the chain is told of a call, with `more` beside it."""
     body = {
         "key": call.key,
         "effect": call.effect,
@@ -182,5 +208,4 @@ def _note(run: Run, fence: Fence, call: Call, kind: str, *, now: datetime, **mor
         "source": call.source,
         **more,
     }
-    event = Draft(kind=kind, step=call.step, body=canonical.dumps(body))
-    transitions.note(run, events=[event], now=now, actor=str(fence.worker_id), fence=fence.number)
+    return Draft(kind=kind, step=call.step, body=canonical.dumps(body))

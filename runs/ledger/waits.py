@@ -1,5 +1,6 @@
 """Parking a run: a wait is opened, and closed once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,7 +8,7 @@ from django.db import transaction
 
 from runs.conf import CHECKPOINT_SCHEMA
 from runs.definition import gates
-from runs.ledger import assignments, buffers, events, lifecycle, openings, transitions
+from runs.ledger import assignments, buffers, events, lifecycle, openings, posting, transitions
 from runs.ledger.commits import commits
 from runs.models import Checkpoint, Event, Run, Step, Wait
 from runs.queries.clock import db_now
@@ -15,6 +16,7 @@ from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.fence import Fence
 from runs.rules.limits import Breach
+from runs.rules.relaying import Relayed
 from runs.rules.states import AssignmentState, RunState, StepState, WaitKind, WaitState
 from runs.rules.written import StepPlace, WaitDraft, Written
 
@@ -55,10 +57,12 @@ def park(
     wait: WaitDraft,
     written: Written,
     failure: Failure | None = None,
+    relayed: Sequence[Relayed] = (),
 ) -> Parked:
     """Open a wait and let the worker go, in one commit with what stays of the attempt.
 
-    When an event has come before its wait, the wait is closed with it and the body goes on.
+    When an event has come before its wait, the wait is closed with it and the body goes on; so it
+    does when no call that is `relayed` is left to send.
     Planned calls and named keys are the accepted attempt's: they wait for its checkpoint (R3).
     """
     with transaction.atomic():
@@ -70,6 +74,8 @@ def park(
             # Nobody would make the requested move on a run that waits (R17).
             lifecycle.stop_held(run, fence, now=now)
             parked = Parked(wait_id=0, answer=None)
+        elif relayed and not _left_to_couriers(run, fence, place, relayed, now=now):
+            parked = Parked(wait_id=0, answer="{}")
         else:
             parked = _park(run, fence, place, wait, failure, now=now)
     if parked.answer is None:
@@ -77,6 +83,13 @@ def park(
     else:
         written.clear_what_stays()
     return parked
+
+
+def _left_to_couriers(
+    run: Run, fence: Fence, place: StepPlace, relayed: Sequence[Relayed], *, now: datetime
+) -> bool:
+    posting.put(run, fence, place, relayed, now=now)
+    return posting.is_awaited(run)
 
 
 def _park(

@@ -18,6 +18,7 @@ class CallDraft:
     request_digest: str
     irreversible: bool
     authority: str
+    undoes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
