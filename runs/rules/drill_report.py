@@ -172,12 +172,13 @@ class DrillReport:
             "matrix": [asdict(each) for each in self.matrix],
             "restart_seconds": sorted(self.recovery.from_restart),
             **self._identity(),
+            "steps": list(self.steps),
         }
 
     def _identity(self) -> dict[str, Any]:
         names = (
             "workflow version plan_hash release database command seed started_at ended_at "
-            "aborted_because steps runs asked"
+            "aborted_because runs asked"
         )
         return {name: getattr(self, name) for name in names.split()}
 

@@ -110,6 +110,12 @@ def test_an_aborted_drill_ends_with_one_and_says_nothing_of_its_plan(
     assert drills.latest_report(actor, workflow="refunds", plan_hash="ab" * 32) is None
 
 
+@pytest.fixture
+def _as_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the drill starts reads the settings of an installation, not those of the suite."""
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "config.settings")
+
+
 def drilled(server: PostgresServer | None, *arguments: str) -> DrillReport:
     """A real drill, on the suite's own server where it runs on PostgreSQL."""
     where = ["--postgresql-url", server.url("postgres")] if server else []
@@ -122,6 +128,7 @@ def drilled(server: PostgresServer | None, *arguments: str) -> DrillReport:
 @pytest.mark.processes
 @pytest.mark.timeout(200)
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_as_installed")
 def test_a_drill_of_ten_steps_is_green_and_explains_each_resume(
     request: pytest.FixtureRequest,
 ) -> None:
@@ -143,6 +150,7 @@ def test_a_drill_of_ten_steps_is_green_and_explains_each_resume(
 @pytest.mark.processes
 @pytest.mark.timeout(200)
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_as_installed")
 @pytest.mark.parametrize(
     "arguments", [["--zombie"], ["--db-restart"], ["--random", "7", "--runs", "10"]]
 )
