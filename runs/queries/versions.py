@@ -10,8 +10,8 @@ from runs.definition.context import Cursor
 from runs.models import Call, Checkpoint, PlannedCall, Run, Step, Wait, Worker
 from runs.queries.plans import plan_by_hash
 from runs.rules import canonical
-from runs.rules.carrying import Done, Here, MadePlan, Past
 from runs.rules.courses import Choice
+from runs.rules.past import Done, Here, MadePlan, Past
 from runs.rules.plan import Plan
 from runs.rules.states import FINAL, RunState, StepState, WaitKind, WaitState, WorkerState
 from runs.rules.version_asks import KIND

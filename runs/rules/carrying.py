@@ -1,82 +1,15 @@
-"""What becomes of a run whose plan the present code does not have: it goes on, or a person is asked."""
+"""How the rows of a run become those of another plan: kept, carried along, or done again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID
 
 from runs.definition.context import Cursor
-from runs.definition.migrating import Migrated, Position
+from runs.definition.migrating import BEGINNING, Migrated, Position
 from runs.rules.inputs import Field
+from runs.rules.past import Past
 from runs.rules.plan import Plan, PlanStep
 from runs.rules.versions import unchanged_prefix
-
-
-class Course(StrEnum):
-    """What happens to a run under the present code."""
-
-    STAYS = "stays"
-    GOES_ON = "goes on"
-    MIGRATES = "migrates"
-    ASKS = "asks"
-    STANDS = "stands"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """A finished step that counts, with the facts it wrote."""
-
-    key: str
-    scope: str
-    ordinal: int
-    facts: Mapping[str, Any]
-    checkpoint: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
-    """The step a run stands at. `left` names what it has left behind, which only its plan knows."""
-
-    key: str
-    scope: str
-    ordinal: int
-    cursor: Cursor
-    left: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadePlan:
-    """A list of calls that no finished step has applied; `approved` when somebody said yes."""
-
-    name: str
-    effects: frozenset[str]
-    approved: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
-    """What a run has come to, as far as another plan has to know it."""
-
-    run_id: UUID
-    seq: int
-    workflow: str
-    version: int
-    plan: Plan
-    state: str
-    schema: int
-    input: Mapping[str, Any]
-    done: Sequence[Done]
-    here: Here
-    calls: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    plans: Sequence[MadePlan] = ()
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        found = dict(self.input)
-        for step in self.done:
-            found |= step.facts
-        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,11 +145,12 @@ def _carry(
         kept=kept,
         carried=rows[kept:],
         at=at,
-        cursor=cursor or Cursor(ordinal=0),
+        cursor=cursor or BEGINNING,
         same_step=same_step,
         in_place=same_step
         and declared
         and not (renamed or stale)
+        and (cursor or BEGINNING) == past.here.cursor
         and kept == len(rows) == len(past.done),
         voided=[plan.name for plan in past.plans if plan.approved and plan.name in stale],
         dropped=_dropped(past, new),

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from runs.rules.asks import Ask, ask, option
-from runs.rules.carrying import Carry, Past
+from runs.rules.carrying import Carry
 from runs.rules.courses import Verdict
+from runs.rules.past import Past
 from runs.rules.words import of
 
 KIND = "version"
