@@ -18,8 +18,7 @@ def asked(past: Past, verdict: Verdict) -> Ask:
     assert verdict.to is not None  # noqa: S101 - nobody is asked about nothing
     return ask(
         KIND,
-        f"This run was begun under version {past.version} of {past.workflow}, and the code that "
-        f"runs now has version {verdict.to.version}. {verdict.sentence} How does it go on?",
+        f"{verdict.sentence} How does the run go on?",
         list(_options(past, verdict)),
         evidence={
             "reason": verdict.reason,
