@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from runs.management.commands import drill as command
+from runs.management.drills import outside
 from runs.models import AuditEvent, Drill, Run, Tenant
 from runs.queries import drills
 from runs.rules.crash_points import POINTS
@@ -32,7 +32,7 @@ def default_tenant(db: None) -> None:
 @pytest.fixture
 def conducted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drilled; the report is a made-up one."""
-    monkeypatch.setattr(command.outside, "drill_on_scratch", lambda *_, **__: a_report())
+    monkeypatch.setattr(outside, "drill_on_scratch", lambda *_, **__: a_report())
 
 
 def test_list_names_every_crash_point() -> None:
@@ -85,7 +85,7 @@ def test_a_violation_ends_with_one_and_is_printed(
     default_tenant: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = a_report(violations=(VIOLATION,))
-    monkeypatch.setattr(command.outside, "drill_on_scratch", lambda *_, **__: broken)
+    monkeypatch.setattr(outside, "drill_on_scratch", lambda *_, **__: broken)
     out = StringIO()
 
     with pytest.raises(SystemExit) as ended:
@@ -100,7 +100,7 @@ def test_an_aborted_drill_ends_with_one_and_says_nothing_of_its_plan(
     default_tenant: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aborted = a_report(aborted_because="no cluster came up")
-    monkeypatch.setattr(command.outside, "drill_on_scratch", lambda *_, **__: aborted)
+    monkeypatch.setattr(outside, "drill_on_scratch", lambda *_, **__: aborted)
 
     with pytest.raises(SystemExit):
         call_command("drill", stdout=StringIO())
