@@ -27,7 +27,7 @@ def asked(past: Past, verdict: Verdict) -> Ask:
             "to": {"version": verdict.to.version, "plan": verdict.to.hash},
             "finished": [step.key for step in past.done],
             "stands_at": past.here.key,
-            "begun": past.here.left,
+            **({"begun": past.here.left} if past.here.left else {}),
         },
     )
 
@@ -76,7 +76,7 @@ def _redo(past: Past, redo: Carry) -> dict[str, Any]:
     kept = past.done[: redo.at.ordinal - 1]
     number = kept[-1].checkpoint if kept else 0
     behind = f"checkpoint {number}" if number else "the start"
-    before = f"{', '.join(step.key for step in kept)} stay as they are. " if kept else ""
+    before = f"Kept: {', '.join(step.key for step in kept)}. " if kept else ""
     made = sum(len(keys) for keys in past.calls.values())
     calls = (
         f" Of its {of(made, 'call')}, those that are asked for again with the same request are "
