@@ -42,6 +42,10 @@ TOLD = {
         "It was begun under version {from[version]}, whose code no live worker had when step {step} "
         "was to go on; the code that ran had version {to[version]}."
     ),
+    "restart": (
+        "Run {restart_of} is to be begun anew as this one: {because}. What is listed has happened "
+        "already, or may have, and would happen a second time. Nothing has begun."
+    ),
     "refused": "The receiver said no for certain: {reason}",
 }
 

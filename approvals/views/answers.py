@@ -37,6 +37,7 @@ FOLLOWS = {
     "skip": "The run goes on behind the step.",
     "replay": "The run goes on from the checkpoint.",
     "restart": "A new run takes its place.",
+    "begin": "It takes the old run's place, as soon as that one has let go.",
 }
 
 
