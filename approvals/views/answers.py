@@ -34,7 +34,6 @@ FOLLOWS = {
     "cancel": "The run is cancelled.",
     "fail": "The run stops.",
     "correct": "The run goes on with the corrected input.",
-    "skip": "The run goes on behind the step.",
     "replay": "The run goes on from the checkpoint.",
     "restart": "A new run takes its place.",
     "begin": "It takes the old run's place, as soon as that one has let go.",
