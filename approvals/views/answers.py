@@ -14,6 +14,7 @@ from approvals.queries.visible import visible_decision
 from approvals.rules.schema import FieldsRefused
 from approvals.views import decision
 from approvals.views.refusals import refusing
+from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
 from runs.queries.clock import db_now
 from runs.rules.inputs import InvalidInput
@@ -28,6 +29,7 @@ REFUSALS = (
     NothingToCorrect,
     NotReplayable,
     NotRestartable,
+    UnknownWorkflow,
 )
 FOLLOWS = {
     "resume": "The run goes on.",
