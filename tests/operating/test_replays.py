@@ -1,5 +1,6 @@
 """Redo from an earlier checkpoint: the same run, the same keys, a new generation of its steps."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -307,3 +308,21 @@ def test_the_database_refuses_to_change_what_a_replay_has_superseded(world: Worl
 
     with pytest.raises(Error, match="I1: what a replay has superseded never changes again"):
         old.update(superseded=False)
+
+
+def test_while_a_worker_is_at_it_a_replay_is_refused_in_words(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+
+    def tries(_: World, run: Any) -> None:
+        with pytest.raises(NotReplayable) as caught:
+            replay(run.id, 0)
+        refused.append(str(caught.value))
+
+    monkeypatch.setattr(World, "enters", tries)
+    runs.a_run("begins_again", {"sells": True})
+    world.fails = -1
+    runs.drain()
+
+    assert refused == ["A worker is working on this run. Pause it first, then replay it."]
