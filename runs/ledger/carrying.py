@@ -94,9 +94,11 @@ def _row_at(run: Run, carry: Carry, old: Step) -> None:
     )
     if not carry.same_step:
         return
-    Wait.objects.filter(run=run, step=old.key, generation=old.generation).update(
-        step=carry.at.key, generation=run.generation, fence=run.fence
-    )
+    waits = Wait.objects.filter(run=run, step=old.key, generation=old.generation)
+    if not carry.same_effects:
+        # Each call that was approved alone is asked about again: it promises something else now (R4).
+        waits = waits.exclude(name__startswith="call ")
+    waits.update(step=carry.at.key, generation=run.generation, fence=run.fence)
     if carry.cursor.ordinal:
         # Calls of the pages that are kept are named by nobody again, and stand all the same (R2).
         Call.objects.filter(run=run, scope=carry.at.scope, checkpoint__isnull=False).update(

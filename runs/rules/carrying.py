@@ -36,6 +36,7 @@ class Carry:
     at: PlanStep
     cursor: Cursor
     same_step: bool
+    same_effects: bool
     in_place: bool
     voided: Sequence[str] = ()
     dropped: Sequence[str] = ()
@@ -135,6 +136,7 @@ def _carry(
         Carried(step=step, facts={name: facts[name] for name in step.writes})
         for step in new.steps[: at.ordinal - 1]
     ]
+    _require_named_again(past, new, at)
     stale = _changed_plans(past, new)
     kept = _kept(past, rows, stale)
     renamed = (past.here.key, past.here.ordinal) != (at.key, at.ordinal)
@@ -147,6 +149,7 @@ def _carry(
         at=at,
         cursor=cursor or BEGINNING,
         same_step=same_step,
+        same_effects=_effects(past.plan.step(past.here.key)) == _effects(at),
         in_place=same_step
         and declared
         and not (renamed or stale)
@@ -155,6 +158,17 @@ def _carry(
         voided=[plan.name for plan in past.plans if plan.approved and plan.name in stale],
         dropped=_dropped(past, new),
     )
+
+
+def _require_named_again(past: Past, new: Plan, at: PlanStep) -> None:
+    """What became of a call is settled by the step that named it, or by nobody (I6)."""
+    coming = {step.scope for step in new.steps[at.ordinal - 1 :]}
+    for scope, keys in past.unsettled.items():
+        if scope not in coming:
+            raise CannotCarry(
+                f"Nobody knows what became of the call {keys[0]}, and no step that is still to come "
+                f"in version {new.version} names it again."
+            )
 
 
 def _kept(past: Past, rows: Sequence[Carried], stale: Sequence[str]) -> int:
@@ -174,18 +188,23 @@ def _changed_plans(past: Past, new: Plan) -> tuple[str, ...]:
     then, now = _fingerprints(past.plan), _fingerprints(new)
     changed = []
     for plan in past.plans:
-        if gone := sorted(name for name in plan.effects if name not in now):
+        gone = sorted(name for name in plan.effects if name not in now)
+        if gone and plan.is_list:
             raise CannotCarry(
                 f"The list {plan.name!r} holds calls of {gone[0]}, which version {new.version} "
                 "does not declare."
             )
-        if any(then.get(name) != now[name] for name in plan.effects):
+        if any(then.get(name) != now.get(name) for name in plan.effects):
             changed.append(plan.name)
     return tuple(changed)
 
 
 def _fingerprints(plan: Plan) -> dict[str, str]:
     return {effect.name: effect.fingerprint for step in plan.steps for effect in step.effects}
+
+
+def _effects(step: PlanStep) -> set[str]:
+    return {effect.fingerprint for effect in step.effects}
 
 
 def _dropped(past: Past, new: Plan) -> tuple[str, ...]:

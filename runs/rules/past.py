@@ -33,16 +33,20 @@ class Here:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadePlan:
-    """A list of calls that no finished step has applied; `approved` when somebody said yes."""
+    """A list of calls that no finished step has applied; `approved` when somebody said yes.
+
+    A call that was approved alone and not made yet is one of its own, and no `is_list`.
+    """
 
     name: str
     effects: frozenset[str]
     approved: bool
+    is_list: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """What a run has come to, as far as another plan has to know it."""
+    """`calls` are keys by scope; `unsettled` those of which nobody knows whether they happened."""
 
     run_id: UUID
     seq: int
@@ -56,6 +60,7 @@ class Past:
     here: Here
     calls: Mapping[str, Sequence[str]] = field(default_factory=dict)
     plans: Sequence[MadePlan] = ()
+    unsettled: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def facts(self) -> dict[str, Any]:
