@@ -116,6 +116,21 @@ def _as_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
+@pytest.mark.processes
+def test_a_drill_that_breaks_is_kept_as_aborted_with_what_it_said_last(
+    default_tenant: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside, "MANAGE", "no-such-program.py")
+
+    with pytest.raises(SystemExit) as ended:
+        call_command("drill", stdout=StringIO())
+
+    assert ended.value.code == 1
+    stored = Drill.objects.get()
+    assert (stored.workflow, stored.state) == ("ten_steps", "aborted")
+    assert "no-such-program.py" in stored.sentence
+
+
 def drilled(server: PostgresServer | None, *arguments: str) -> DrillReport:
     """A real drill, on the suite's own server where it runs on PostgreSQL."""
     where = ["--postgresql-url", server.url("postgres")] if server else []

@@ -79,7 +79,7 @@ class Command(BaseCommand):
             raise CommandError(str(misused), returncode=2) from None
         except Error as error:
             raise CommandError(f"The report cannot be stored: {error}", returncode=1) from error
-        except (outside.DrillBroke, NoPostgreSQL) as broke:
+        except NoPostgreSQL as broke:
             raise CommandError(str(broke), returncode=1) from None
         self._print(report, as_json=said["json"])
         if report.state is not DrillState.PASSED:

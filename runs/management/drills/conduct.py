@@ -171,6 +171,12 @@ def report(
     )
 
 
+def aborted(asked: Asked, began: datetime, *, because: str) -> DrillReport:
+    """What is kept of a drill that ended without a report of its own."""
+    stage = Stage(folder=Path(), environment={})
+    return _head(prepared(asked, stage), began, aborted_because=because)
+
+
 def _head(drill: Drill, began: datetime, **found: Any) -> DrillReport:
     return DrillReport(
         workflow=drill.plan.name,
