@@ -189,6 +189,9 @@ def lines_of(report: DrillReport) -> Iterator[str]:
     if report.recovery.median is not None and report.recovery.maximum is not None:
         longest = span(report.recovery.maximum)
         yield f"recovery: median {span(report.recovery.median)}, longest {longest}"
+    if report.recovery.restart_median is not None and report.recovery.restart_maximum is not None:
+        longest = span(report.recovery.restart_maximum)
+        yield f"from a worker's restart: median {span(report.recovery.restart_median)}, longest {longest}"
     yield from (resumed.sentence for resumed in report.resumes)
     for seen in report.observed:
         undeclared = "undeclared: " if seen.undeclared else "seen: "
