@@ -12,6 +12,7 @@ from django.test import Client
 from approvals.gate import DecisionGate
 from approvals.models import Decision
 from runs.definition import gates
+from runs.engine.clockwork import Clockwork
 from runs.engine.faults import Died
 from runs.ledger import lifecycle, pausing, replaying, restarting, takeover
 from runs.ledger.transitions import RunChanged
@@ -267,7 +268,7 @@ def test_a_run_that_ends_before_it_is_superseded_calls_its_restart_off(
     runs.drain()
     assert runs.state_of(old) == "succeeded"
 
-    runs.Clockwork().go_round()
+    Clockwork().go_round()
 
     new = runs.the_run(said[0].id)
     assert (new.state, "ended as succeeded" in new.reason) == ("cancelled", True)
