@@ -26,19 +26,21 @@ class RunsConfig(AppConfig):
         registry.discover(app.name for app in apps.get_app_configs())
 
 
-def prepare(using: str, **_more: Any) -> None:
+def prepare(using: str, plan: Any = None, **_more: Any) -> None:
     """Make guards and functions again after every migration, from one list (R20).
 
-    The default tenant is seen to here as well, because a flush takes it away.
+    The default tenant is seen to here as well, because a flush takes it away; a flush, which has no
+    plan, takes no guard.
     """
     from runs.ledger import guards, postgresql, tenants
 
     database = connections[using]
     if "runs_run" not in database.introspection.table_names():
         return
-    guards.install(database)
-    if database.vendor == "postgresql":
-        postgresql.install(database)
+    if plan is not None:
+        guards.install(database)
+        if database.vendor == "postgresql":
+            postgresql.install(database)
     tenants.keep_default(using=using)
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connections
+from django.db import connection, connections
+from pytest_django import DjangoDbBlocker
 
 from runs.ledger.tenants import DEFAULT as DEFAULT_TENANT
 from runs.models import Tenant
 from tests.support.chromium import chromium
 from tests.support.legs import label_lines
-from tests.support.postgresql import PostgresServer, postgresql
+from tests.support.postgresql import PostgresServer, flush_quickly, postgresql
 from tests.support.programs import Site
 from tests.support.redis_server import RedisServer, redis
 
@@ -56,6 +57,17 @@ def django_db_modify_db_settings(request: pytest.FixtureRequest) -> None:
             "PASSWORD": server.password,
         }
         default["TEST"] = {**default.get("TEST", {}), "NAME": f"test_milepost_{os.getpid()}"}
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The database of the session, emptied quickly after each test that needs it."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
+        # Without a test that asks for it none was made: others bring databases of their own.
+        made = str(connection.settings_dict["NAME"]).startswith("test_")
+        if connection.vendor == "postgresql" and made:
+            flush_quickly(patch)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,16 @@ from typing import Any
 from approvals.ledger.deciding import Decided
 from approvals.rules.unseen import plainly
 
-FOLLOWS = {"resume": "the run goes on", "cancel": "the run is cancelled", "fail": "the run stops"}
+FOLLOWS = {
+    "resume": "the run goes on",
+    "cancel": "the run is cancelled",
+    "fail": "the run stops",
+    "correct": "the run goes on with the corrected input",
+    "skip": "the run goes on behind the step",
+    "replay": "the run goes on from the checkpoint",
+    "restart": "a new run takes its place",
+    "begin": "it takes the old run's place as soon as that one has let go",
+}
 
 
 def lines_of_list(found: list[dict[str, Any]]) -> list[str]:

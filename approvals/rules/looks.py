@@ -24,4 +24,5 @@ def word_of(kind: str) -> str:
         "give up": "gave up",
         "refused": "refused",
         "crashes": "lost workers",
+        "version": "other version",
     }.get(kind, kind)

@@ -38,6 +38,14 @@ TOLD = {
     "orphaned call": "Step {step} came to its end without naming calls that it made earlier.",
     "give up": "Its last error: {error_class}: {error}",
     "crashes": "Each time its worker was lost. Last: {last}",
+    "version": (
+        "It was begun under version {from[version]}, whose code no live worker had when step {step} "
+        "was to go on; the code that ran had version {to[version]}."
+    ),
+    "restart": (
+        "Run {restart_of} is to be begun anew as this one: {because}. What is listed has happened "
+        "already, or may have, and would happen a second time. Nothing has begun."
+    ),
     "refused": "The receiver said no for certain: {reason}",
 }
 

@@ -14,6 +14,7 @@ from approvals.queries.visible import visible_decision
 from approvals.rules.schema import FieldsRefused
 from approvals.views import decision
 from approvals.views.refusals import refusing
+from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
 from runs.queries.clock import db_now
 from runs.rules.inputs import InvalidInput
@@ -28,15 +29,16 @@ REFUSALS = (
     NothingToCorrect,
     NotReplayable,
     NotRestartable,
+    UnknownWorkflow,
 )
 FOLLOWS = {
     "resume": "The run goes on.",
     "cancel": "The run is cancelled.",
     "fail": "The run stops.",
     "correct": "The run goes on with the corrected input.",
-    "skip": "The run goes on behind the step.",
     "replay": "The run goes on from the checkpoint.",
     "restart": "A new run takes its place.",
+    "begin": "It takes the old run's place, as soon as that one has let go.",
 }
 
 

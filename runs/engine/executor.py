@@ -221,7 +221,7 @@ def _ask_about_orphans(session: Session, attempt: Attempt) -> None:
     parking.answered_or_park(session, attempt, name=name, ask=ask)
     for call in shown:
         kept = session.written.kept_keys if call["accepted"] else session.written.accepted_keys
-        kept.append(call["key"])
+        kept.append(str(call["key"]))
 
 
 def _failed(session: Session, attempt: Attempt, error: BaseException) -> Went:

@@ -16,10 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
-from uuid import UUID
 
 from runs.ledger import commits
+from runs.rules.claims import StepBegun
 from runs.rules.crash_points import POINTS, Point
+from runs.rules.fence import Fence
 
 __all__ = ["POINTS", "Died", "Point", "attend", "dying_at", "reach"]
 
@@ -36,21 +37,13 @@ class Died(BaseException):
     """A test's own process was to die here (`dying_at`)."""
 
 
-class _Begun(Protocol):
-    key: str
-
-
-class _Fence(Protocol):
-    run_id: UUID
-
-
 class Attended(Protocol):
     """The claim that this process works on."""
 
     @property
-    def begun(self) -> _Begun: ...
+    def begun(self) -> StepBegun: ...
     @property
-    def fence(self) -> _Fence: ...
+    def fence(self) -> Fence: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

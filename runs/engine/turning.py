@@ -12,6 +12,7 @@ from runs.definition.context import Cursor
 from runs.engine import faults
 from runs.engine.interruptions import HandBack, StopRequested
 from runs.engine.limits import StepLimit
+from runs.engine.one_database import no_other_database
 from runs.engine.session import Attempt, Session
 from runs.ledger import checkpoints
 from runs.queries import resume
@@ -40,7 +41,8 @@ def one_transaction(attempt: Attempt) -> Iterator[None]:
     """Author's writes and the engine's commit together; too long a one is rolled back."""
     began = time.monotonic()
     with transaction.atomic():
-        yield
+        with no_other_database(attempt.begun.key):
+            yield
         took = time.monotonic() - began
         if connection.vendor == "sqlite" and took > LONGEST_ON_SQLITE:
             raise TransactionTooLong(

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from runs.conf import CHECKPOINT_SCHEMA
@@ -14,8 +15,8 @@ from runs.queries import versions as queries
 from runs.queries.plans import stored_hash
 from runs.queries.versions import Seen
 from runs.rules import version_asks
-from runs.rules.carrying import Course, Past
-from runs.rules.courses import Verdict, course_of, standing_for_another_plan
+from runs.rules.courses import Course, Verdict, course_of, standing_for_another_plan
+from runs.rules.past import Past
 from runs.rules.versions import Code, code_of
 
 if TYPE_CHECKING:
@@ -53,10 +54,11 @@ class Caretaker:
         if time.monotonic() - self._looked < LOOK_EVERY:
             return
         self._looked = time.monotonic()
-        try:
-            self.look()
-        except Exception:
-            log.exception("versions.look_failed")
+        _safely(self.look)
+
+    def look_at_start(self) -> None:
+        """A worker has come whose code somebody may be waiting for."""
+        _safely(self.look_for_questions)
 
     def look(self) -> int:
         """How many runs were taken along, asked about, or need not ask any more."""
@@ -85,6 +87,14 @@ class Caretaker:
         if run is None or run.seq != seen.seq:
             return None
         return settle(run, self.code)
+
+
+def _safely(look: Callable[[], int]) -> None:
+    # The rim: a run that cannot be looked after must not keep a worker from the others.
+    try:
+        look()
+    except Exception:
+        log.exception("versions.look_failed")
 
 
 def settle(run: "Run", code: Code) -> Verdict:

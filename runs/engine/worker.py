@@ -178,7 +178,7 @@ def enlist() -> Worker | None:
         close_old_connections()
         worker = Worker(on_lost=_end_at_once)
         worker.enlist()
-        worker.caretaker.look_for_questions()
+        worker.caretaker.look_at_start()
     except Error as error:
         log.warning("worker.not_enlisted", extra={"error": str(error)})
         return None

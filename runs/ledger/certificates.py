@@ -2,7 +2,6 @@
 
 from django.db import transaction
 
-from runs.definition import registry
 from runs.definition.workflow import Workflow
 from runs.ledger import audit, tenants
 from runs.ledger.commits import commits
@@ -14,7 +13,7 @@ from runs.rules import canonical
 from runs.rules.certificate import Certificate
 from runs.rules.certifying import certificate_of
 from runs.rules.chain import Draft
-from runs.rules.plan import BrokenWorkflow, plan_of
+from runs.rules.plan import plan_of
 from runs.rules.policy import Actor, Verb, may_see_tenant, require
 
 
@@ -23,31 +22,25 @@ class NoSuchTenant(Exception):
 
 
 def certify(
-    actor: Actor, workflow: type[Workflow], *, tenant: str = tenants.DEFAULT
+    actor: Actor,
+    workflow: type[Workflow],
+    *,
+    stranded: int = 0,
+    tenant: str = tenants.DEFAULT,
 ) -> Certificate:
     """Answer the questions as things stand, and store the certificate.
 
+    `stranded` is how many of its open runs this code could not take along by itself.
     Raises BrokenWorkflow, NotAllowed, NoSuchTenant.
     """
     require(actor, Verb.OPERATE)
     owner = Tenant.objects.filter(slug=tenant).first()
     if owner is None or not may_see_tenant(actor, owner.pk):
         raise NoSuchTenant(f"There is no tenant {tenant!r} that {actor.name} may certify for.")
-    known = known_of(actor, plan_of(workflow), executable=_executable())
+    known = known_of(actor, plan_of(workflow), stranded=stranded)
     certificate = certificate_of(known, made_at=db_now().isoformat())
     _keep(actor, certificate, owner=owner)
     return certificate
-
-
-def _executable() -> frozenset[str]:
-    """The plans that this process's code can execute."""
-    hashes = set()
-    for workflow in registry.all_workflows():
-        try:
-            hashes.add(plan_of(workflow).hash)
-        except BrokenWorkflow:
-            continue
-    return frozenset(hashes)
 
 
 @commits("certificate_kept")

@@ -31,7 +31,7 @@ def commits(
         def named(*args: Asked.args, **kwargs: Asked.kwargs) -> Answered:
             answer = function(*args, **kwargs)
             if _listener is not None and when(answer):
-                reached(point, **_whose(args, kwargs))
+                reached(point, **_whose(args, kwargs, answer))
             return answer
 
         return named
@@ -45,8 +45,10 @@ def reached(point: Point, *, step: str = "", run: str = "") -> None:
         transaction.on_commit(partial(_listener, point, step=step, run=run))
 
 
-def _whose(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, str]:
-    """The step and the run that were written, where the arguments name them."""
-    place, first = kwargs.get("place"), args[0] if args else None
-    run = getattr(first, "run_id", "")
-    return {"step": getattr(place, "key", ""), "run": str(run) if run else ""}
+def _whose(args: tuple[Any, ...], kwargs: dict[str, Any], answer: Any) -> dict[str, str]:
+    """The step and the run that were written, where the arguments name them, or a claim does."""
+    place, fence = kwargs.get("place"), getattr(answer, "fence", None)
+    step = getattr(place, "key", "") or getattr(getattr(answer, "step", None), "key", "")
+    first = args[0] if args else None
+    run = getattr(first, "run_id", "") or getattr(fence, "run_id", "")
+    return {"step": step, "run": str(run) if run else ""}

@@ -178,22 +178,26 @@ def hand_back(fence: Fence, *, because: str, entered: bool) -> None:
         if run.cancel_requested or run.pause_requested:
             stop_held(run, fence, now=now)
             return
-        assignments.close(run.pk, to=AssignmentState.RELEASED, outcome=because, now=now)
-        Step.objects.filter(run=run, key=run.step, superseded=False, state="running").update(
-            state=StepState.PENDING.value,
-            attempt=F("attempt") - int(not entered),
-            fence=fence.number,
-        )
-        event = Draft(kind="run.handed_back", body=canonical.dumps({"because": because}))
-        transitions.move(
-            run,
-            to=RunState.QUEUED,
-            events=[event],
-            now=now,
-            actor=str(fence.worker_id),
-            fence=fence.number,
-        )
-        assignments.place(run, reason=because, now=now)
+        _give_back(run, fence, because=because, entered=entered, now=now)
+
+
+def _give_back(run: Run, fence: Fence, *, because: str, entered: bool, now: datetime) -> None:
+    assignments.close(run.pk, to=AssignmentState.RELEASED, outcome=because, now=now)
+    Step.objects.filter(run=run, key=run.step, superseded=False, state="running").update(
+        state=StepState.PENDING.value,
+        attempt=F("attempt") - int(not entered),
+        fence=fence.number,
+    )
+    event = Draft(kind="run.handed_back", body=canonical.dumps({"because": because}))
+    transitions.move(
+        run,
+        to=RunState.QUEUED,
+        events=[event],
+        now=now,
+        actor=str(fence.worker_id),
+        fence=fence.number,
+    )
+    assignments.place(run, reason=because, now=now)
 
 
 @commits("failed")
@@ -242,6 +246,10 @@ def stop_as_requested(fence: Fence) -> None:
 
 def stop_held(run: Run, fence: Fence, *, now: datetime) -> None:
     """The same on a run that the caller holds, inside the caller's transaction."""
+    if not (run.cancel_requested or run.pause_requested):
+        # It was taken back after the holder had read it, and before the holder came here.
+        _give_back(run, fence, because="the pause was taken back", entered=True, now=now)
+        return
     assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="stopped", now=now)
     actor = str(fence.worker_id)
     if run.supersede_requested and superseding.stop(run, actor=actor, now=now, fence=fence.number):

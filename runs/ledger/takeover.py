@@ -127,7 +127,7 @@ def _take(run: Run, worker_id: UUID, *, because: str, crashed: bool) -> None:
     else:
         transitions.move(run, to=RunState.QUEUED, events=taken, now=now, actor=ACTOR)
         assignments.place(run, reason=because[:300], now=now)
-    if run.pause_requested and run.state == RunState.RUNNING:
+    if run.pause_requested and run.state in (RunState.RUNNING, RunState.WAITING):
         # The holder is dead, so what it was asked for is done for it (R17).
         lifecycle.end_paused(run, because=run.reason, actor=ACTOR, now=now)
 

@@ -6,17 +6,17 @@ from typing import Any
 
 from django.db import transaction
 
-from runs.conf import CHECKPOINT_SCHEMA
 from runs.definition import gates
-from runs.ledger import assignments, lifecycle, openings, plans, resealing, transitions, waits
+from runs.ledger import assignments, carrying, lifecycle, openings, plans, transitions, waits
 from runs.ledger.commits import commits
-from runs.models import Call, Checkpoint, Replay, Run, Step, Wait
+from runs.models import Run, Step, Wait
 from runs.queries.clock import db_now
 from runs.queries.versions import NAME, Seen
 from runs.rules import canonical
 from runs.rules.asks import Ask
-from runs.rules.carrying import Carry, Past
+from runs.rules.carrying import Carry
 from runs.rules.chain import Draft
+from runs.rules.past import Past
 from runs.rules.states import AssignmentState, RunState, StepState, WaitKind, WaitState
 from runs.rules.versions import code_digests
 from runs.rules.written import StepPlace, WaitDraft
@@ -38,8 +38,12 @@ def carry_over(past: Past, carry: Carry, *, because: str, by: str = ACTOR) -> bo
         now = db_now()
         rows = list(Step.objects.filter(run=run, superseded=False).order_by("ordinal"))
         before = {"version": run.version, "plan": run.plan_id, "input": run.input_digest}
-        facts = {} if carry.in_place else _new_generation(run, carry, rows, because, by, now=now)
-        number = _checkpoints(run, carry, facts, now=now)
+        facts = (
+            {}
+            if carry.in_place
+            else carrying.new_generation(run, carry, rows, because, by, now=now)
+        )
+        number = carrying.checkpoints(run, carry, facts, now=now)
         body = _body(run, carry, before, facts, rows, because)
         event = Draft(kind="run.version_changed", step=carry.at.key, body=canonical.dumps(body))
         assignments.close(
@@ -47,132 +51,6 @@ def carry_over(past: Past, carry: Carry, *, because: str, by: str = ACTOR) -> bo
         )
         _move_over(run, carry, event, number=number, by=by, now=now)
     return True
-
-
-def _new_generation(
-    run: Run, carry: Carry, rows: Sequence[Step], because: str, by: str, *, now: datetime
-) -> dict[str, dict[str, Any]]:
-    """Rows that the new plan names otherwise are superseded, and written anew; their facts."""
-    old = next(row for row in rows if row.key == run.step)
-    run.generation += 1
-    Replay.objects.create(
-        tenant_id=run.tenant_id,
-        run=run,
-        generation=run.generation,
-        checkpoint=_kept_behind(run, rows[: carry.kept]),
-        step=carry.carried[0].step.key if carry.carried else carry.at.key,
-        ordinal=carry.kept + 1,
-        by=by,
-        because=because,
-        at=now,
-    )
-    Run.objects.filter(pk=run.pk).update(generation=run.generation)
-    sources = [(row.key, row.generation) for row in rows]
-    _supersede(run, carry.kept, now=now)
-    resealed = resealing.copy_lists(run, carry, sources)
-    facts = {}
-    for carried in carry.carried:
-        facts[carried.step.key] = {
-            name: resealed.get(name, value) for name, value in carried.facts.items()
-        }
-        _carried_row(run, carried.step, facts[carried.step.key], now=now)
-    _row_at(run, carry, old)
-    return facts
-
-
-def _kept_behind(run: Run, kept: Sequence[Step]) -> int:
-    if not kept:
-        return 0
-    last = kept[-1]
-    rows = Checkpoint.objects.filter(
-        run=run, step=last.key, generation=last.generation, finished=True
-    )
-    return rows.values_list("number", flat=True).first() or 0
-
-
-def _supersede(run: Run, kept: int, *, now: datetime) -> None:
-    rows = Step.objects.filter(run=run, superseded=False, ordinal__gt=kept)
-    done = (StepState.SUCCEEDED.value, StepState.FAILED.value)
-    rows.exclude(state__in=done).update(
-        superseded=True, state=StepState.SKIPPED.value, ended_at=now, fence=run.fence
-    )
-    rows.filter(state__in=done).update(superseded=True, fence=run.fence)
-
-
-def _carried_row(run: Run, step: Any, facts: dict[str, Any], *, now: datetime) -> None:
-    text = canonical.dumps(facts)
-    Step.objects.create(
-        run=run,
-        key=step.key,
-        scope=step.scope,
-        ordinal=step.ordinal,
-        generation=run.generation,
-        state=StepState.SUCCEEDED.value,
-        fence=run.fence,
-        facts=text,
-        facts_digest=canonical.digest(text),
-        ended_at=now,
-    )
-
-
-def _row_at(run: Run, carry: Carry, old: Step) -> None:
-    """The step it goes on at; what it has begun there goes with it where it is the same step."""
-    kept = {"attempt": old.attempt, "failures": old.failures, "crashes": old.crashes}
-    Step.objects.create(
-        run=run,
-        key=carry.at.key,
-        scope=carry.at.scope,
-        ordinal=carry.at.ordinal,
-        generation=run.generation,
-        fence=run.fence,
-        cursor_ordinal=carry.cursor.ordinal,
-        cursor_token=carry.cursor.token,
-        **(kept if carry.same_step else {}),
-    )
-    if not carry.same_step:
-        return
-    Wait.objects.filter(run=run, step=old.key, generation=old.generation).update(
-        step=carry.at.key, generation=run.generation, fence=run.fence
-    )
-    if carry.cursor.ordinal:
-        # Calls of the pages that are kept are named by nobody again, and stand all the same (R2).
-        Call.objects.filter(run=run, scope=carry.at.scope, checkpoint__isnull=False).update(
-            generation=run.generation, fence=run.fence
-        )
-
-
-def _checkpoints(run: Run, carry: Carry, facts: dict[str, dict[str, Any]], *, now: datetime) -> int:
-    """One for each step that was carried, and one for where the run goes on."""
-    last = Checkpoint.objects.filter(run=run).order_by("-number").first()
-    common = {
-        "run": run,
-        "generation": run.generation,
-        "plan_hash": carry.plan.hash,
-        "version": carry.plan.version,
-        "schema": CHECKPOINT_SCHEMA,
-        "fence": run.fence,
-        "keys_count": last.keys_count if last else 0,
-        "keys_digest": last.keys_digest if last else "",
-        "at": now,
-    }
-    number = run.checkpoint
-    for key, written in facts.items():
-        number += 1
-        digest = canonical.digest(canonical.dumps(written))
-        Checkpoint.objects.create(
-            **common, number=number, step=key, finished=True, output_digest=digest
-        )
-    here = Step.objects.get(run=run, key=carry.at.key, superseded=False)
-    Checkpoint.objects.create(
-        **{**common, "generation": here.generation},
-        number=number + 1,
-        step=carry.at.key,
-        finished=False,
-        cursor_ordinal=carry.cursor.ordinal,
-        cursor_token=carry.cursor.token,
-        output_digest=last.output_digest if last else "",
-    )
-    return number + 1
 
 
 def _body(

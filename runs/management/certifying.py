@@ -8,12 +8,14 @@ from django.core.management.base import CommandError
 from django.db import Error
 
 from runs.definition import registry
+from runs.engine.versions import code_here
 from runs.ledger import certificates
+from runs.management import preflight
 from runs.management.acting import UnknownActor, actor_named
 from runs.queries import memberships
 from runs.rules.certificate import Certificate
 from runs.rules.plan import BrokenWorkflow
-from runs.rules.policy import NotAllowed
+from runs.rules.policy import Actor, NotAllowed, may_see_tenant
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,7 +32,8 @@ def certified(
     try:
         actor = actor_named(who)
         workflow = registry.latest(name) if number is None else registry.get(name, number)
-        return certificates.certify(actor, workflow, tenant=tenant)
+        stranded = _stranded(actor, workflow.name)
+        return certificates.certify(actor, workflow, stranded=stranded, tenant=tenant)
     except UnknownActor as misused:
         raise CommandError(str(misused), returncode=2) from None
     except (
@@ -42,6 +45,15 @@ def certified(
         raise CommandError(str(wrong), returncode=1) from None
     except Error as error:
         raise CommandError(f"The database does not answer: {error}", returncode=1) from error
+
+
+def _stranded(actor: Actor, name: str) -> int:
+    """Open runs of the workflow that this code could not take along by itself."""
+    return sum(
+        forecast.verdict.strands
+        for forecast in preflight.forecasts(code_here())
+        if forecast.run.workflow == name and may_see_tenant(actor, forecast.run.tenant_id)
+    )
 
 
 def as_json(certificate: Certificate) -> dict[str, Any]:

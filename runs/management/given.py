@@ -1,8 +1,11 @@
 """What was typed on a command line, read: JSON, labels, names of runs, workers and tenants."""
 
 import json
+import re
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -14,6 +17,9 @@ from runs.rules.policy import Actor
 
 if TYPE_CHECKING:
     from runs.models import Run
+
+
+SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
 class Misused(Exception):
@@ -59,6 +65,18 @@ def labels(pairs: Iterable[str]) -> dict[str, str]:
             raise Misused(f"--label takes NAME=VALUE, not {pair!r}.")
         read[name.strip()] = value
     return read
+
+
+def length_of_time(text: str) -> timedelta:
+    """`90m`, `2h`, `1d12h`, or a bare number of seconds; argparse names the option in its refusal."""
+    parts = re.findall(r"(\d+(?:\.\d+)?)([dhms])", text)
+    whole = "".join(number + unit for number, unit in parts)
+    if text.replace(".", "", 1).isdigit():
+        parts, whole = [(text, "s")], text
+    seconds = sum(float(number) * SECONDS[unit] for number, unit in parts)
+    if whole != text or not seconds:
+        raise ArgumentTypeError(f"{text!r} is no length of time: write 90m, 2h, 1d12h or seconds")
+    return timedelta(seconds=seconds)
 
 
 def short_enough(text: str, *, named: str, most: int) -> str:

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -34,7 +33,10 @@ class MovingCommand(VerbCommand):
         _one_or_all(parser, "all that `pause --all` has paused")
         parser.add_argument("--because", default="", metavar="TEXT", help="kept in the audit")
         parser.add_argument(
-            "--deadline", type=float, metavar="SECONDS", help="a longer one for this run"
+            "--deadline",
+            type=given.length_of_time,
+            metavar="TIME",
+            help="a longer one for this run, such as 2h or 1d12h",
         )
 
     def arguments_of_pause(self, parser: ArgumentParser) -> None:
@@ -63,8 +65,7 @@ class MovingCommand(VerbCommand):
             self.say(answer, [f"{of(len(done.resumed), 'run')} resumed"], as_json=as_json)
             return
         found = _the_one(actor, **said)
-        deadline = timedelta(seconds=said["deadline"]) if said["deadline"] else None
-        resumed = resuming.resume(actor, found.pk, because=because, deadline=deadline)
+        resumed = resuming.resume(actor, found.pk, because=because, deadline=said["deadline"])
         self.say(_resumed(found, resumed), _lines_of_resumed(resumed), as_json=as_json)
 
     def do_pause(self, actor: Actor, *, as_json: bool, because: str, **said: Any) -> None:

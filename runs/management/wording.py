@@ -29,6 +29,10 @@ def lines_of_run(run: Shown) -> Iterator[str]:
     if run["labels"]:
         yield ", ".join(f"{name}={value}" for name, value in sorted(run["labels"].items()))
     yield from lines_of_why(run["why"])
+    if run["restart_of"]:
+        yield f"begun in place of run {run['restart_of']}"
+    for other in run["restarted_as"]:
+        yield f"restarted as run {other}"
     for warning in run["warnings"]:
         yield f"warning: {warning}"
     yield from lines_of_went_on(run)

@@ -10,7 +10,6 @@ from runs.queries.visibility import visible_runs, visible_to
 from runs.rules.certificate import Answer, Certificate, Evidence, Known, Recorded, badge_of
 from runs.rules.plan import Plan
 from runs.rules.policy import Actor
-from runs.rules.states import FINAL
 
 VERIFIED = 20
 
@@ -60,28 +59,26 @@ def _weakness(evidence: Evidence) -> int:
     return (Answer.FAIL, Answer.UNKNOWN, Answer.PASS).index(evidence.answer)
 
 
-def known_of(actor: Actor, plan: Plan, *, executable: frozenset[str]) -> Known:
-    """All that the answers about a plan are made from; `executable` are the plans of this code."""
+def known_of(actor: Actor, plan: Plan, *, stranded: int) -> Known:
+    """All that the answers about a plan are made from; the engine knows which runs are stranded."""
     drill = drills.latest_drill(actor, workflow=plan.name, plan_hash=plan.hash)
     report = drills.latest_report(actor, workflow=plan.name, plan_hash=plan.hash)
     return Known(
         plan=plan,
         drill=report,
         drill_id=str(drill.pk) if drill else "",
-        recorded=_recorded(actor, plan, executable=executable),
+        recorded=_recorded(actor, plan, stranded=stranded),
     )
 
 
-def _recorded(actor: Actor, plan: Plan, *, executable: frozenset[str]) -> Recorded:
-    runs = visible_runs(actor).filter(workflow=plan.name)
-    of_the_plan = runs.filter(plan_id=plan.hash)
-    last = list(of_the_plan.order_by("-created_at", "-pk").values_list("pk", flat=True)[:VERIFIED])
-    going = runs.exclude(state__in=[state.value for state in FINAL])
+def _recorded(actor: Actor, plan: Plan, *, stranded: int) -> Recorded:
+    runs = visible_runs(actor).filter(workflow=plan.name, plan_id=plan.hash)
+    last = list(runs.order_by("-created_at", "-pk").values_list("pk", flat=True)[:VERIFIED])
     return Recorded(
         stored_hash=plans.stored_hash(plan.name, plan.version),
         verified=len(last),
         violations=tuple(verify.violations(last)) if last else (),
-        stranded=going.exclude(plan_id__in=executable).count(),
+        stranded=stranded,
     )
 
 

@@ -15,6 +15,7 @@ from runs.queries.preview import resume_preview
 from runs.queries.verbs import seen_as, stands_of
 from runs.queries.why import why_of
 from runs.rules import canonical
+from runs.rules.corrections import read_before
 from runs.rules.inputs import Field
 from runs.rules.policy import Actor, Verb, may
 from runs.rules.preview import Preview
@@ -38,6 +39,7 @@ class MovePage:
     deadline_is_over: bool
     fields: Sequence[Field]
     values: dict[str, Any]
+    read_before: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,8 @@ def move_page(actor: Actor, run_id: UUID, verb: RunVerb) -> MovePage | None:
     deadline = deadline_of_run(run) if verb is RunVerb.RESUME else None
     corrects = verb is RunVerb.CORRECT and not refusal
     visible = may(actor, Verb.VIEW_PAYLOADS)
+    plan = plan_by_hash(run.plan_id)
+    names = [field.name for field in plan.input_fields]
     return MovePage(
         run=run,
         verb=verb,
@@ -67,8 +71,9 @@ def move_page(actor: Actor, run_id: UUID, verb: RunVerb) -> MovePage | None:
         in_doubt=calls_in_doubt(run.pk),
         preview=None if refusal or verb is not RunVerb.RESUME else resume_preview(run),
         deadline_is_over=deadline is not None and deadline.is_over,
-        fields=plan_by_hash(run.plan_id).input_fields if corrects else (),
+        fields=plan.input_fields if corrects else (),
         values=canonical.loads(run.input) if corrects and visible else {},
+        read_before=read_before(plan, fields=names, ordinal=run.step_ordinal) if corrects else (),
     )
 
 

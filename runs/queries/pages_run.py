@@ -48,6 +48,12 @@ class RunPage:
     deadline: Deadline | None
 
     @property
+    def nothing_more(self) -> str:
+        """The one sentence, where it is the same that refuses every verb."""
+        reasons = {offer.why_not for offer in self.offers}
+        return reasons.pop() if len(reasons) == 1 else ""
+
+    @property
     def further(self) -> Sequence[tuple[str, str]]:
         """Verbs whose own pages say whether they are possible."""
         return (

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 
-from runs.models import Artifact, AuditEvent, Call, Checkpoint, Run, Wait
+from runs.models import Artifact, AuditEvent, Call, Checkpoint, Run, Step, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
 from runs.queries.why import question_of
 from runs.rules.chain import fault_of
@@ -68,7 +68,14 @@ def _calls(run: Run) -> QuerySet[Any]:
 
 
 def _checkpoints(run: Run) -> QuerySet[Any]:
-    return Checkpoint.objects.filter(run=run)
+    """`stands` where no replay has superseded the step that wrote it."""
+    written_by = Step.objects.filter(
+        run=OuterRef("run"),
+        key=OuterRef("step"),
+        generation=OuterRef("generation"),
+        superseded=False,
+    )
+    return Checkpoint.objects.filter(run=run).annotate(stands=Exists(written_by))
 
 
 def _waits(run: Run) -> QuerySet[Any]:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import Count, QuerySet
 
+from runs.definition import registry
 from runs.models import Call, Judgement, Run, Step, Wait
 from runs.queries.lineage import family_of, waiting_restart
 from runs.queries.plans import plan_by_hash
@@ -53,10 +54,24 @@ def restart_preview(
     """Begin anew under another id; behind a checkpoint, what is before it is copied."""
     refusal = why_no_restart_of(run, checkpoint=checkpoint, abandon=abandon)
     point = _point(run, checkpoint or 0)
-    choice = Choice(posture="restart", first=point.first, checkpoint=checkpoint or 0)
+    newest = run.version if checkpoint else _newest_version(run)
+    choice = Choice(
+        posture="restart",
+        first=point.first,
+        checkpoint=checkpoint or 0,
+        version=newest if newest != run.version else None,
+    )
     return preview(
         plan_by_hash(run.plan_id), _past(run, with_relatives=True), choice, refusal=refusal
     )
+
+
+def _newest_version(run: Run) -> int:
+    """That of the code which is here; where there is none, restarting says so."""
+    try:
+        return int(registry.latest(run.workflow).version)
+    except registry.UnknownWorkflow:
+        return run.version
 
 
 def _point(run: Run, checkpoint: int) -> Point:

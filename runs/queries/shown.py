@@ -7,6 +7,7 @@ from typing import Any
 
 from runs.models import AuditEvent, Run, Step
 from runs.queries.limits import breaches_of
+from runs.queries.lineage import restarts_of
 from runs.queries.plans import plan_by_hash
 from runs.queries.tried import tried
 from runs.queries.version_notes import notes_of
@@ -30,6 +31,8 @@ def run_shown(run: Run) -> Shown:
         "labels": run.labels,
         "started_by": run.started_by,
         "warnings": notes_of(run).warnings,
+        "generation": run.generation,
+        **lineage_shown(run),
         **moves_shown(run),
         "steps": [_step(planned, rows) for planned in plan_by_hash(run.plan_id).steps],
     }
@@ -49,6 +52,14 @@ def run_listed(run: Run, why: Why) -> Shown:
         "started_at": moment(run.started_at),
         "ended_at": moment(run.ended_at),
         "why": why_shown(why),
+    }
+
+
+def lineage_shown(run: Run) -> Shown:
+    """What it was begun in place of, and what was begun in its."""
+    return {
+        "restart_of": str(run.restart_of_id) if run.restart_of_id else None,
+        "restarted_as": [str(one.pk) for one in restarts_of(run.pk)],
     }
 
 

@@ -13,6 +13,7 @@ from runs.queries.verify_chain import chain_holds, line_equals_tables, tenant_ch
 from runs.queries.verify_checkpoints import checkpoints_hold
 from runs.queries.verify_database import guards_are_there, plans_are_kept
 from runs.queries.verify_files import files_are_there
+from runs.queries.verify_lineage import lineage_holds
 from runs.queries.verify_plans import calls_were_allowed, plans_are_sealed
 from runs.queries.verify_standing import fences_are_in_order, stands_by_one_thing
 from runs.queries.verify_steps import (
@@ -48,6 +49,7 @@ OF_A_RUN: tuple[Check, ...] = (
     plans_are_sealed,
     chain_holds,
     line_equals_tables,
+    lineage_holds,
 )
 OF_THE_DATABASE = (guards_are_there, plans_are_kept, tenant_chains_hold, events_are_kept)
 # A check that finds more than this in one run has said enough.

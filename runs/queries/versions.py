@@ -10,10 +10,18 @@ from runs.definition.context import Cursor
 from runs.models import Call, Checkpoint, PlannedCall, Run, Step, Wait, Worker
 from runs.queries.plans import plan_by_hash
 from runs.rules import canonical
-from runs.rules.carrying import Done, Here, MadePlan, Past
 from runs.rules.courses import Choice
+from runs.rules.past import Done, Here, MadePlan, Past
 from runs.rules.plan import Plan
-from runs.rules.states import FINAL, RunState, StepState, WaitKind, WaitState, WorkerState
+from runs.rules.states import (
+    FINAL,
+    UNSETTLED_CALLS,
+    RunState,
+    StepState,
+    WaitKind,
+    WaitState,
+    WorkerState,
+)
 from runs.rules.version_asks import KIND
 from runs.rules.versions import Known, known_from, why_unknown
 
@@ -92,7 +100,9 @@ def past_of(run: Run) -> Past:
         for row in rows
         if row.state == StepState.SUCCEEDED
     ]
-    calls = _calls(run)
+    made = Call.objects.filter(run=run).exclude(state__in=["refused", "abandoned"])
+    calls = _keys(made)
+    unknown = made.filter(state__in=sorted(UNSETTLED_CALLS), unsent=False, checkpoint=None)
     return Past(
         run_id=run.pk,
         seq=run.seq,
@@ -111,7 +121,8 @@ def past_of(run: Run) -> Past:
             left=_left(run, here, len(calls.get(here.scope, ()))),
         ),
         calls=calls,
-        plans=list(_plans(run, plan, rows)),
+        plans=[*_plans(run, plan, rows), *_approved_alone(run, here)],
+        unsettled=_keys(unknown),
     )
 
 
@@ -129,10 +140,9 @@ def _numbers(run: Run) -> Mapping[tuple[str, int], int]:
     }
 
 
-def _calls(run: Run) -> dict[str, list[str]]:
+def _keys(calls: QuerySet[Call]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    rows = Call.objects.filter(run=run).exclude(state__in=["refused", "abandoned"]).order_by("id")
-    for scope, key in rows.values_list("scope", "key"):
+    for scope, key in calls.order_by("id").values_list("scope", "key"):
         found.setdefault(scope, []).append(key)
     return found
 
@@ -168,6 +178,24 @@ def _plans(run: Run, plan: Plan, rows: list[Step]) -> Iterator[MadePlan]:
             effects.setdefault(name, set()).add(effect)
     for name, named in sorted(effects.items()):
         yield MadePlan(name=name, effects=frozenset(named), approved=_approved(run, rows, name))
+
+
+def _approved_alone(run: Run, here: Step) -> Iterator[MadePlan]:
+    """Calls of the step in work that somebody allowed, and that have not been made."""
+    waits = Wait.objects.filter(
+        run=run,
+        step=here.key,
+        generation=here.generation,
+        state=WaitState.RESOLVED.value,
+        name__startswith="call ",
+    )
+    made = set(Call.objects.filter(run=run, scope=here.scope).values_list("key", flat=True))
+    for subject in waits.order_by("pk").values_list("subject", flat=True):
+        call = canonical.loads(subject)["call"]
+        if call["key"] not in made:
+            named = f"{call['effect']} for {call['resource']}"
+            effects = frozenset({call["effect"]})
+            yield MadePlan(name=named, effects=effects, approved=True, is_list=False)
 
 
 def _approved(run: Run, rows: list[Step], name: str) -> bool:

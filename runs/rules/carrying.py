@@ -1,82 +1,15 @@
-"""What becomes of a run whose plan the present code does not have: it goes on, or a person is asked."""
+"""How the rows of a run become those of another plan: kept, carried along, or done again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID
 
 from runs.definition.context import Cursor
-from runs.definition.migrating import Migrated, Position
+from runs.definition.migrating import BEGINNING, Migrated, Position
 from runs.rules.inputs import Field
+from runs.rules.past import Past
 from runs.rules.plan import Plan, PlanStep
 from runs.rules.versions import unchanged_prefix
-
-
-class Course(StrEnum):
-    """What happens to a run under the present code."""
-
-    STAYS = "stays"
-    GOES_ON = "goes on"
-    MIGRATES = "migrates"
-    ASKS = "asks"
-    STANDS = "stands"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """A finished step that counts, with the facts it wrote."""
-
-    key: str
-    scope: str
-    ordinal: int
-    facts: Mapping[str, Any]
-    checkpoint: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
-    """The step a run stands at. `left` names what it has left behind, which only its plan knows."""
-
-    key: str
-    scope: str
-    ordinal: int
-    cursor: Cursor
-    left: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadePlan:
-    """A list of calls that no finished step has applied; `approved` when somebody said yes."""
-
-    name: str
-    effects: frozenset[str]
-    approved: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
-    """What a run has come to, as far as another plan has to know it."""
-
-    run_id: UUID
-    seq: int
-    workflow: str
-    version: int
-    plan: Plan
-    state: str
-    schema: int
-    input: Mapping[str, Any]
-    done: Sequence[Done]
-    here: Here
-    calls: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    plans: Sequence[MadePlan] = ()
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        found = dict(self.input)
-        for step in self.done:
-            found |= step.facts
-        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +36,7 @@ class Carry:
     at: PlanStep
     cursor: Cursor
     same_step: bool
+    same_effects: bool
     in_place: bool
     voided: Sequence[str] = ()
     dropped: Sequence[str] = ()
@@ -202,6 +136,7 @@ def _carry(
         Carried(step=step, facts={name: facts[name] for name in step.writes})
         for step in new.steps[: at.ordinal - 1]
     ]
+    _require_named_again(past, new, at)
     stale = _changed_plans(past, new)
     kept = _kept(past, rows, stale)
     renamed = (past.here.key, past.here.ordinal) != (at.key, at.ordinal)
@@ -212,15 +147,28 @@ def _carry(
         kept=kept,
         carried=rows[kept:],
         at=at,
-        cursor=cursor or Cursor(ordinal=0),
+        cursor=cursor or BEGINNING,
         same_step=same_step,
+        same_effects=_effects(past.plan.step(past.here.key)) == _effects(at),
         in_place=same_step
         and declared
         and not (renamed or stale)
+        and (cursor or BEGINNING) == past.here.cursor
         and kept == len(rows) == len(past.done),
         voided=[plan.name for plan in past.plans if plan.approved and plan.name in stale],
         dropped=_dropped(past, new),
     )
+
+
+def _require_named_again(past: Past, new: Plan, at: PlanStep) -> None:
+    """What became of a call is settled by the step that named it, or by nobody (I6)."""
+    coming = {step.scope for step in new.steps[at.ordinal - 1 :]}
+    for scope, keys in past.unsettled.items():
+        if scope not in coming:
+            raise CannotCarry(
+                f"Nobody knows what became of the call {keys[0]}, and no step that is still to come "
+                f"in version {new.version} names it again."
+            )
 
 
 def _kept(past: Past, rows: Sequence[Carried], stale: Sequence[str]) -> int:
@@ -240,18 +188,23 @@ def _changed_plans(past: Past, new: Plan) -> tuple[str, ...]:
     then, now = _fingerprints(past.plan), _fingerprints(new)
     changed = []
     for plan in past.plans:
-        if gone := sorted(name for name in plan.effects if name not in now):
+        gone = sorted(name for name in plan.effects if name not in now)
+        if gone and plan.is_list:
             raise CannotCarry(
                 f"The list {plan.name!r} holds calls of {gone[0]}, which version {new.version} "
                 "does not declare."
             )
-        if any(then.get(name) != now[name] for name in plan.effects):
+        if any(then.get(name) != now.get(name) for name in plan.effects):
             changed.append(plan.name)
     return tuple(changed)
 
 
 def _fingerprints(plan: Plan) -> dict[str, str]:
     return {effect.name: effect.fingerprint for step in plan.steps for effect in step.effects}
+
+
+def _effects(step: PlanStep) -> set[str]:
+    return {effect.fingerprint for effect in step.effects}
 
 
 def _dropped(past: Past, new: Plan) -> tuple[str, ...]:

@@ -299,9 +299,10 @@ def _version(known: Known) -> Iterator[Evidence]:
             f"{(recorded.stored_hash or '')[:12]}: give the changed plan the next version."
         )
     if recorded.stranded:
-        going = of(recorded.stranded, "run is going on", "runs are going on")
+        stranded = of(recorded.stranded, "open run")
         yield _fails(
-            f"{going} with a plan that no code here executes: see `manage.py workflows preflight`."
+            f"This code can take {stranded} along only if a person says how: "
+            "see `manage.py workflows preflight`."
         )
 
 

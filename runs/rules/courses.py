@@ -2,16 +2,28 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from runs.definition.migrating import Migration, Position
 from runs.rules import carrying
-from runs.rules.carrying import CannotCarry, Carry, Course, Past
+from runs.rules.carrying import CannotCarry, Carry
+from runs.rules.past import Past
 from runs.rules.plan import Plan
 from runs.rules.states import FINAL
 from runs.rules.versions import Code, Hop
 
 Try = Callable[[Migration, dict[str, Any], Position], object]
+
+
+class Course(StrEnum):
+    """What happens to a run under the present code."""
+
+    STAYS = "stays"
+    GOES_ON = "goes on"
+    MIGRATES = "migrates"
+    ASKS = "asks"
+    STANDS = "stands"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

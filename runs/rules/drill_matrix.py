@@ -89,7 +89,7 @@ def _cases(report: DrillReport) -> Iterator[str]:
     shown = set()
     for cell in report.matrix:
         shown.add(cell.run)
-        yield _case(f"{cell.step} × {cell.fault}", _outcome(cell))
+        yield _case(f"{cell.step}: {cell.fault}", _outcome(cell))
     for violation in report.violations:
         if violation.run not in shown or not violation.run:
             text = f"{violation.invariant}: {violation.text}"

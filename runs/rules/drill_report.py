@@ -84,6 +84,14 @@ class Recovery:
     def maximum(self) -> float | None:
         return round(max(self.from_death), 3) if self.from_death else None
 
+    @property
+    def restart_median(self) -> float | None:
+        return round(median(self.from_restart), 3) if self.from_restart else None
+
+    @property
+    def restart_maximum(self) -> float | None:
+        return round(max(self.from_restart), 3) if self.from_restart else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrillReport:
@@ -170,14 +178,18 @@ class DrillReport:
             "resumed": [asdict(each) for each in self.resumes],
             "observed": [asdict(each) for each in self.observed],
             "matrix": [asdict(each) for each in self.matrix],
-            "restart_seconds": sorted(self.recovery.from_restart),
+            "restart_seconds": {
+                "median": self.recovery.restart_median,
+                "max": self.recovery.restart_maximum,
+            },
             **self._identity(),
+            "steps": list(self.steps),
         }
 
     def _identity(self) -> dict[str, Any]:
         names = (
             "workflow version plan_hash release database command seed started_at ended_at "
-            "aborted_because steps runs asked"
+            "aborted_because runs asked"
         )
         return {name: getattr(self, name) for name in names.split()}
 

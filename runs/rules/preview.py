@@ -72,7 +72,8 @@ class Past:
 class Choice:
     """A posture, and where it begins: the ordinal of the first step that is done again.
 
-    `cursor` is where in that step, `generation` the one that counts afterwards.
+    `cursor` is where in that step, `generation` the one that counts afterwards. `version` is that
+    of a new run where it differs from the old one's.
     """
 
     posture: Posture
@@ -81,6 +82,7 @@ class Choice:
     generation: int = 1
     checkpoint: int = 0
     forget_judgements: bool = False
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +346,8 @@ def _warnings(past: Past, choice: Choice) -> Iterator[str]:
             "A redone step may choose other inputs: another request for the same resource asks a "
             "person; a call that is not named any more asks before the step may end."
         )
+    if choice.version is not None:
+        yield f"The new run takes version {choice.version} of its workflow."
     if _restarts(choice) and choice.first > 1 and begun:
         yield (
             "Rows that kept steps wrote into tables of their own stay under the old run's id; "

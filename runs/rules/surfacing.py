@@ -25,7 +25,6 @@ class Stopped:
     calls: Sequence[Mapping[str, Any]]
     fields: Sequence[Field] = ()
     read_before: Sequence[str] = ()
-    may_skip: bool = False
     may_restart: bool = False
     points: Sequence[int] = ()
 
@@ -124,7 +123,6 @@ def _calls(stopped: Stopped) -> str:
 def _others(stopped: Stopped) -> list[dict[str, Any]]:
     return [
         *([_correct(stopped)] if stopped.fields else []),
-        *([_skip(stopped)] if stopped.may_skip and not stopped.in_doubt else []),
         *([_replay(stopped)] if stopped.points else []),
         *([_restart(stopped)] if stopped.may_restart and not stopped.in_doubt else []),
         _cancel(stopped),
@@ -157,18 +155,6 @@ def _field(field: Field) -> dict[str, Any]:
     }
     choices = ["true", "false"] if field.type == "true or false" else [*map(str, field.choices)]
     return {**said, "choices": choices} if choices else said
-
-
-def _skip(stopped: Stopped) -> dict[str, Any]:
-    then = f"The run goes on with {stopped.later[0]}." if stopped.later else "The run is done."
-    return option(
-        "skip",
-        "Skip the step",
-        f"Step {stopped.step} is not done, and recorded as skipped; nothing later reads what it "
-        f"would have written. {then}",
-        then="skip",
-        danger=True,
-    )
 
 
 def _replay(stopped: Stopped) -> dict[str, Any]:

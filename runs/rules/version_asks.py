@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from runs.rules.asks import Ask, ask, option
-from runs.rules.carrying import Carry, Past
+from runs.rules.carrying import Carry
 from runs.rules.courses import Verdict
+from runs.rules.past import Past
 from runs.rules.words import of
 
 KIND = "version"
@@ -17,8 +18,7 @@ def asked(past: Past, verdict: Verdict) -> Ask:
     assert verdict.to is not None  # noqa: S101 - nobody is asked about nothing
     return ask(
         KIND,
-        f"This run was begun under version {past.version} of {past.workflow}, and the code that "
-        f"runs now has version {verdict.to.version}. {verdict.sentence} How does it go on?",
+        f"{verdict.sentence} How does the run go on?",
         list(_options(past, verdict)),
         evidence={
             "reason": verdict.reason,
@@ -27,7 +27,7 @@ def asked(past: Past, verdict: Verdict) -> Ask:
             "to": {"version": verdict.to.version, "plan": verdict.to.hash},
             "finished": [step.key for step in past.done],
             "stands_at": past.here.key,
-            "begun": past.here.left,
+            **({"begun": past.here.left} if past.here.left else {}),
         },
     )
 
@@ -76,7 +76,7 @@ def _redo(past: Past, redo: Carry) -> dict[str, Any]:
     kept = past.done[: redo.at.ordinal - 1]
     number = kept[-1].checkpoint if kept else 0
     behind = f"checkpoint {number}" if number else "the start"
-    before = f"{', '.join(step.key for step in kept)} stay as they are. " if kept else ""
+    before = f"Kept: {', '.join(step.key for step in kept)}. " if kept else ""
     made = sum(len(keys) for keys in past.calls.values())
     calls = (
         f" Of its {of(made, 'call')}, those that are asked for again with the same request are "

@@ -7,6 +7,7 @@ from django.forms import Form
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
+from runs.definition.registry import UnknownWorkflow
 from runs.forms import CorrectForm
 from runs.ledger import correcting
 from runs.queries.pages_moves import MovePage
@@ -44,7 +45,7 @@ def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
             because=said["because"],
             seen=said["seen"] or None,
         )
-    except (InvalidInput, correcting.NothingToCorrect) as refused:
+    except (InvalidInput, UnknownWorkflow, correcting.NothingToCorrect) as refused:
         _explain(refused, form)
         return moving.shown(request, page, form, status=422)
     names = ", ".join(change.field for change in corrected.changes)

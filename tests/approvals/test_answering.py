@@ -114,6 +114,7 @@ def test_the_loser_is_told_who_was_first_and_when() -> None:
 
 
 def test_a_digest_that_was_not_shown_is_refused_and_nothing_is_recorded() -> None:
+    """R16: a vote binds the digest that was shown; a call that is struck off makes it another one."""
     ann, ben = acting(a_person("ann")), acting(a_person("ben"))
     decision = a_decision()
     striking.strike(ben, decision.pk, ordinals=[1], struck=True)

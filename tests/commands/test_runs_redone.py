@@ -78,3 +78,13 @@ def test_a_replay_that_is_refused_ends_with_one_and_says_why(world: World) -> No
     with pytest.raises(CommandError, match="--because") as misused:
         call_command("runs", "restart", str(run_id))
     assert misused.value.returncode == 2
+
+
+def test_show_names_what_a_run_was_begun_in_place_of_and_what_in_its(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = a_run()
+    new = json.loads(said(capsys, "restart", str(old), "--because", "anew", "--json"))["id"]
+
+    assert f"restarted as run {new}" in said(capsys, "show", str(old))
+    assert json.loads(said(capsys, "show", new, "--json"))["restart_of"] == str(old)

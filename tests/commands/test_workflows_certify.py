@@ -12,6 +12,8 @@ from runs.queries.verify import violations
 from runs.rules.plan import plan_of
 from tests.commands.saying import Said, manage
 from tests.definition.certified import a_drill
+from tests.operating import releases
+from tests.operating.releases import begun, posting, release, writing
 from tests.support import runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -73,6 +75,17 @@ def test_runs_of_the_plan_are_verified() -> None:
 
     assert answers(said)["audit"] == "pass"
     assert "Of the last 1 run, chains" in str(said.json["questions"][-1]["evidence"])
+
+
+def test_open_runs_that_this_code_would_strand_fail_the_version() -> None:
+    with release((1, [writing("weigh", "weight"), posting("post"), writing("bill", "sum")])):
+        begun(until="bill")
+
+    with release((2, [posting("post"), writing("weigh", "weight"), writing("bill", "sum")])):
+        said = manage("workflows", "certify", releases.NAME, "--json")
+
+    assert answers(said)["version"] == "fail"
+    assert "take 1 open run along only if a person says how" in said.out
 
 
 def test_people_read_each_answer_with_what_speaks_for_it() -> None:

@@ -68,3 +68,18 @@ def test_why_names_each_breach_with_its_cause_and_what_came_of_it() -> None:
     assert "Step timeout: step dawdle took" in said.out
     assert (told["limit"], told["cause"], told["then"]) == ("step timeout", "design", "waiting")
     assert {"trigger", "elapsed", "allowed", "at", "sentence"} <= told.keys()
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "state"),
+    [("3h", 0, "queued"), ("1d12h", 0, "queued"), ("90m", 1, "failed"), ("soon", 1, "failed")],
+)
+def test_resume_takes_a_longer_deadline_in_words(said: str, code: int, state: str) -> None:
+    run_id = a_slow_run()
+    Run.objects.filter(pk=run_id).update(created_at=db_now() - timedelta(hours=2))
+    runs.Clockwork().go_round()
+    assert runs.state_of(run_id) == "failed"
+
+    answer = manage("runs", "resume", run_id, "--deadline", said)
+
+    assert (answer.code, runs.state_of(run_id)) == (code, state)

@@ -9,6 +9,7 @@ from django.urls import reverse
 from runs.ledger import pausing
 from runs.models import AuditEvent, Run
 from runs.rules.policy import local_operator
+from tests.commands.saying import manage
 from tests.dashboard.builders import a_person, start, work
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -160,12 +161,27 @@ def test_another_tenants_run_is_not_there(client: Client) -> None:
     assert Run.objects.get(pk=run).state == "queued"
 
 
-def test_the_page_says_why_a_run_went_on_each_time(operating: Client) -> None:
-    run = paused()
-    operating.post(address("resume", run), {"because": "the time has come"})
-    operating.post(address("pause", run), {"because": "no"})
-    operating.post(address("resume", run))
+def test_the_page_and_the_command_say_why_a_run_went_on_each_time(operating: Client) -> None:
+    run = start("inbox_triage", inbox="/no/such/inbox.tsv")
+    work()
+    operating.post(address("resume", run), {"because": "it is there now"})
+    work()
 
     text = page_of(operating, run)
+    shown = manage("runs", "why", run, "--json").json
 
-    assert "2 resumes" in text or "went-on" not in text
+    assert "resumed by omar: it is there now" in text
+    assert "behind checkpoint 0" in text
+    assert "1 resume<" in text
+    (line,) = shown["went_on"]
+    assert (line["trigger"], line["fence"], line["kept_steps"]) == ("resume", 2, 0)
+    assert line["worker"]
+    assert shown["tried"]["resumes"] == 1
+    assert shown["tried"]["attempts"] == 2
+
+
+def test_a_final_run_says_once_that_nothing_can_be_done(operating: Client) -> None:
+    run = start("example_log")
+    work()
+
+    assert page_of(operating, run).count("never changes again") == 1

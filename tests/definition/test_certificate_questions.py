@@ -189,10 +189,10 @@ def test_another_plan_under_the_same_version_fails() -> None:
     assert "give the changed plan the next version" in failed.text
 
 
-def test_runs_that_no_code_executes_fail() -> None:
+def test_open_runs_that_this_code_would_strand_fail() -> None:
     (failed,) = evidence_of(certified(stranded=1), "version", "fail")
 
-    assert failed.text.startswith("1 run is going on with a plan that no code here executes")
+    assert failed.text.startswith("This code can take 1 open run along only if a person says how")
 
 
 def test_nothing_to_verify_is_unknown_until_a_run_or_a_drill() -> None:

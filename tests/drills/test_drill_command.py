@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from runs.management.commands import drill as command
+from runs.management.drills import outside
 from runs.models import AuditEvent, Drill, Run, Tenant
 from runs.queries import drills
 from runs.rules.crash_points import POINTS
@@ -32,7 +32,7 @@ def default_tenant(db: None) -> None:
 @pytest.fixture
 def conducted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drilled; the report is a made-up one."""
-    monkeypatch.setattr(command.outside, "drill_on_scratch", lambda *_, **__: a_report())
+    monkeypatch.setattr(outside, "drill_on_scratch", lambda *_, **__: a_report())
 
 
 def test_list_names_every_crash_point() -> None:
@@ -85,7 +85,7 @@ def test_a_violation_ends_with_one_and_is_printed(
     default_tenant: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = a_report(violations=(VIOLATION,))
-    monkeypatch.setattr(command.outside, "drill_on_scratch", lambda *_, **__: broken)
+    monkeypatch.setattr(outside, "drill_on_scratch", lambda *_, **__: broken)
     out = StringIO()
 
     with pytest.raises(SystemExit) as ended:
@@ -100,7 +100,7 @@ def test_an_aborted_drill_ends_with_one_and_says_nothing_of_its_plan(
     default_tenant: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aborted = a_report(aborted_because="no cluster came up")
-    monkeypatch.setattr(command.outside, "drill_on_scratch", lambda *_, **__: aborted)
+    monkeypatch.setattr(outside, "drill_on_scratch", lambda *_, **__: aborted)
 
     with pytest.raises(SystemExit):
         call_command("drill", stdout=StringIO())
@@ -108,6 +108,27 @@ def test_an_aborted_drill_ends_with_one_and_says_nothing_of_its_plan(
     actor = local_operator("tests")
     assert Drill.objects.get().state == "aborted"
     assert drills.latest_report(actor, workflow="refunds", plan_hash="ab" * 32) is None
+
+
+@pytest.fixture
+def _as_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the drill starts reads the settings of an installation, not those of the suite."""
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "config.settings")
+
+
+@pytest.mark.processes
+def test_a_drill_that_breaks_is_kept_as_aborted_with_what_it_said_last(
+    default_tenant: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside, "MANAGE", "no-such-program.py")
+
+    with pytest.raises(SystemExit) as ended:
+        call_command("drill", stdout=StringIO())
+
+    assert ended.value.code == 1
+    stored = Drill.objects.get()
+    assert (stored.workflow, stored.state) == ("ten_steps", "aborted")
+    assert "no-such-program.py" in stored.sentence
 
 
 def drilled(server: PostgresServer | None, *arguments: str) -> DrillReport:
@@ -122,6 +143,7 @@ def drilled(server: PostgresServer | None, *arguments: str) -> DrillReport:
 @pytest.mark.processes
 @pytest.mark.timeout(200)
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_as_installed")
 def test_a_drill_of_ten_steps_is_green_and_explains_each_resume(
     request: pytest.FixtureRequest,
 ) -> None:
@@ -143,6 +165,7 @@ def test_a_drill_of_ten_steps_is_green_and_explains_each_resume(
 @pytest.mark.processes
 @pytest.mark.timeout(200)
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("_as_installed")
 @pytest.mark.parametrize(
     "arguments", [["--zombie"], ["--db-restart"], ["--random", "7", "--runs", "10"]]
 )

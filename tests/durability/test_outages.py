@@ -1,18 +1,23 @@
 """The database is away, or locked, in the middle of a step: the run goes on by itself."""
 
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from runs.models import Call
 from tests.durability.cuttable import Line, a_line
 from tests.durability.plant import Plant, lines_in
 from tests.effects.test_calls_killed import happened_once
 from tests.inbox import driving
+from tests.support.postgresql import PostgresServer
+from tests.support.waiting import eventually, is_open
 
 pytestmark = pytest.mark.processes
 
@@ -104,3 +109,77 @@ def test_a_start_and_an_answer_given_meanwhile_are_done_afterwards(
 
     own_plant.until(run_id, "succeeded")
     own_plant.until(new, "succeeded")
+
+
+def on_its_way(plant: Plant, *, pause: float) -> tuple[UUID, Path]:
+    lines = plant.scratch()
+    run_id = plant.start("lines_thrice", lines=str(lines), pause=pause)
+    plant.eventually(lambda: lines_in(lines), "the run is on its way")
+    return run_id, lines
+
+
+def goes_on(plant: Plant, run_id: UUID, lines: Path) -> None:
+    """By itself, each step once, and new work is done as before."""
+    plant.until(run_id, "succeeded", within=60)
+    assert [line[1] for line in lines_in(lines)].count("first") == 1
+    new = plant.start("lines_thrice", lines=str(lines))
+    plant.until(new, "succeeded", within=60)
+    assert plant.deaths_of(run_id) == 0
+
+
+def stopped(server: PostgresServer, *, seconds: float) -> None:
+    """The server ends with every connection, and is started again after a while."""
+    connection.close()
+    assert server.process is not None
+    assert server.launch is not None
+    server.process.send_signal(signal.SIGINT)
+    server.process.wait()
+    time.sleep(seconds)
+    server.process = server.launch()
+    eventually(lambda: is_open(server.port), within=30, what="the server is up again")
+    eventually(_answers, within=30, what="it answers")
+
+
+def _answers() -> bool:
+    try:
+        connection.ensure_connection()
+    except OperationalError:
+        return False
+    return True
+
+
+def test_workers_and_watch_go_on_when_the_server_was_restarted(
+    own_plant: Plant, request: pytest.FixtureRequest
+) -> None:
+    """R25: every session ended with the server, every lock is free, and nobody is taken for dead."""
+    if connection.vendor == "sqlite":
+        return
+    server: PostgresServer = request.getfixturevalue("postgresql_server")
+    if server.launch is None:
+        return
+    watch, cluster = own_plant.watch(), own_plant.cluster()
+    run_id, lines = on_its_way(own_plant, pause=1.0)
+
+    stopped(server, seconds=2)
+
+    goes_on(own_plant, run_id, lines)
+    assert (watch.process.poll(), cluster.process.poll()) == (None, None)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+def test_they_go_on_after_minutes_without_a_database(
+    own_plant: Plant, request: pytest.FixtureRequest
+) -> None:
+    """R25"""
+    own_plant.watch()
+    own_plant.cluster()
+    run_id, lines = on_its_way(own_plant, pause=1.0)
+
+    if connection.vendor == "sqlite":
+        with away(None, seconds=130):
+            pass
+    else:
+        stopped(request.getfixturevalue("postgresql_server"), seconds=130)
+
+    goes_on(own_plant, run_id, lines)

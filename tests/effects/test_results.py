@@ -278,7 +278,7 @@ def test_an_exit_inside_send_is_no_answer_either() -> None:
 
 
 def test_an_irreversible_call_that_no_list_covers_asks_with_the_very_bytes() -> None:
-    """I7"""
+    """I7, R8: it says neither how it is undone nor by what, and so counts as irreversible."""
     shop = Shop()
     effect = shop.sells(reversible=None)
 

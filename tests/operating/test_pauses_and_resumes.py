@@ -2,12 +2,14 @@
 
 import pytest
 
-from runs.ledger import lifecycle, pausing, resuming, waking
+from runs.conf import CRASH_BUDGET
+from runs.ledger import lifecycle, pausing, resuming, takeover, waking
 from runs.ledger.transitions import RunChanged
 from runs.models import Assignment, AuditEvent, Run, Wait
 from runs.queries.verbs import seen_as
 from runs.queries.verify import violations
 from runs.rules.verbs import NotNow
+from tests.durability.fences import a_held_run, a_worker_row, claimed_by
 from tests.operating.workflows import kinds_of
 from tests.support import runs
 
@@ -169,6 +171,35 @@ def test_a_pause_that_was_only_requested_is_taken_back() -> None:
 
     assert runs.state_of(run_id) == "succeeded"
     assert kinds_of(run_id).count("run.resumed") == 1
+
+
+def test_r17_a_pause_taken_back_while_the_holder_is_on_its_way_to_stop_places_the_run_again() -> (
+    None
+):
+    held = a_held_run("asks")
+    pausing.pause(runs.the_operator(), held.run_id, because="not now")
+    resuming.resume(runs.the_operator(), held.run_id)
+
+    lifecycle.stop_as_requested(held.fence)
+
+    assert runs.state_of(held.run_id) == "queued"
+    assert violations([held.run_id]) == []
+
+
+def test_r17_who_used_up_the_crash_budget_and_was_to_pause_is_paused_with_the_question_open() -> (
+    None
+):
+    run_id = runs.a_run("asks")
+    for _ in range(CRASH_BUDGET):
+        held = claimed_by(a_worker_row(), run_id)
+        pausing.pause(runs.the_operator(), run_id, because="not now")
+        takeover.take_over(held.fence.worker_id, because="its process is gone")
+        assert runs.state_of(run_id) == "paused"
+        resuming.resume(runs.the_operator(), run_id)
+
+    assert runs.state_of(run_id) == "waiting"
+    assert runs.asked_of(runs.open_wait(run_id))["kind"] == "crashes"
+    assert violations([run_id]) == []
 
 
 def test_a_running_step_is_paused_at_its_next_checkpoint_and_goes_on_behind_it() -> None:

@@ -102,7 +102,15 @@ def ends_killed(plant: Plant, *command: str, **armed: str) -> None:
 
 def test_a_command_that_is_killed_behind_its_commit_has_done_it_once(plant: Plant) -> None:
     replayed, receiver = a_run_that_asks(plant)
-    command = ("runs", "replay", str(replayed), "--from", str(BEHIND_BEGIN), "--because", "tests")
+    command: tuple[str, ...] = (
+        "runs",
+        "replay",
+        str(replayed),
+        "--from",
+        str(BEHIND_BEGIN),
+        "--because",
+        "tests",
+    )
     ends_killed(plant, *command, FAULT_AT="replay_placed")
     plant.eventually(lambda: asks_in(replayed, generation=2), "it asks once more")
 

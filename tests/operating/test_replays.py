@@ -1,11 +1,13 @@
 """Redo from an earlier checkpoint: the same run, the same keys, a new generation of its steps."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import Error, transaction
 
 from runs.ledger import lifecycle, pausing, replaying
-from runs.models import Call, Checkpoint, Judgement, Replay, Step, Wait
+from runs.models import Call, Checkpoint, Judgement, Replay, Run, Step, Wait
 from runs.queries.verify import violations
 from runs.rules.postures import NotReplayable
 from tests.operating.redone import World
@@ -274,3 +276,53 @@ def test_a_call_nobody_knows_of_is_settled_as_before_and_never_sent_unasked(worl
         1,
     )
     assert violations([run_id]) == []
+
+
+def test_verify_names_a_generation_that_no_replay_began(world: World) -> None:
+    """I1"""
+    run_id = a_run_that_asks_at_its_end()
+    with transaction.atomic():
+        runs.without_guards()
+        Run.objects.filter(pk=run_id).update(generation=2)
+        found = violations([run_id])
+        transaction.set_rollback(True)
+
+    assert any("It is in generation 2; replays began []" in each.text for each in found)
+
+
+def test_the_database_refuses_a_step_of_a_generation_that_has_not_begun(world: World) -> None:
+    """I1"""
+    run_id = a_run_that_asks_at_its_end()
+    fence = runs.the_run(run_id).fence
+    step = Step(run_id=run_id, key="more", scope="more", ordinal=9, generation=2, fence=fence)
+
+    with pytest.raises(Error, match="I1: a step begins in the generation of its run"):
+        step.save()
+
+
+def test_the_database_refuses_to_change_what_a_replay_has_superseded(world: World) -> None:
+    """I1"""
+    run_id = a_run_that_asks_at_its_end()
+    replay(run_id, 0)
+    old = Step.objects.filter(run=run_id, superseded=True)
+
+    with pytest.raises(Error, match="I1: what a replay has superseded never changes again"):
+        old.update(superseded=False)
+
+
+def test_while_a_worker_is_at_it_a_replay_is_refused_in_words(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+
+    def tries(_: World, run: Any) -> None:
+        with pytest.raises(NotReplayable) as caught:
+            replay(run.id, 0)
+        refused.append(str(caught.value))
+
+    monkeypatch.setattr(World, "enters", tries)
+    runs.a_run("begins_again", {"sells": True})
+    world.fails = -1
+    runs.drain()
+
+    assert refused == ["A worker is working on this run. Pause it first, then replay it."]

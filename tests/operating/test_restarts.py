@@ -5,7 +5,14 @@ from contextlib import suppress
 from uuid import UUID
 
 import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
 
+from approvals.gate import DecisionGate
+from approvals.models import Decision
+from runs.definition import gates
+from runs.engine.clockwork import Clockwork
 from runs.engine.faults import Died
 from runs.ledger import lifecycle, pausing, replaying, restarting, takeover
 from runs.ledger.transitions import RunChanged
@@ -261,7 +268,7 @@ def test_a_run_that_ends_before_it_is_superseded_calls_its_restart_off(
     runs.drain()
     assert runs.state_of(old) == "succeeded"
 
-    runs.Clockwork().go_round()
+    Clockwork().go_round()
 
     new = runs.the_run(said[0].id)
     assert (new.state, "ended as succeeded" in new.reason) == ("cancelled", True)
@@ -358,3 +365,29 @@ def test_once_a_call_was_intended_a_person_is_asked_instead(world: World) -> Non
 
     assert runs.asked_of(runs.open_wait(old))["kind"] == "give up"
     assert restarts_of(old) == []
+
+
+@pytest.mark.parametrize("answers", ["page", "command"])
+def test_the_decision_is_answered_by_page_and_by_command(
+    world: World, monkeypatch: pytest.MonkeyPatch, client: Client, answers: str
+) -> None:
+    old = runs.a_run("redone_plan", reference="the list")
+    runs.drain()
+    runs.approve(old)
+    runs.drain()
+    monkeypatch.setitem(gates._gates, "decision", DecisionGate())
+    new = restart(old).id
+    asked = Decision.objects.get(run=new)
+
+    if answers == "page":
+        client.force_login(User.objects.create_superuser("ann"))
+        url = f"/decisions/{asked.pk}/"
+        bound = {"shown_digest": asked.digest, "comment": "agreed", "confirm": "e list"}
+        done = client.post(f"{url}answers/", {**bound, "option": "restart"})
+        assert done.status_code == 302
+    else:
+        said = ["--option", "restart", "--comment", "agreed", "--digest", asked.digest]
+        call_command("decisions", "answer", str(asked.pk), *said)
+
+    assert (runs.state_of(old), runs.state_of(new)) == ("superseded", "queued")
+    assert violations([old, new]) == []

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import transaction
 
 from runs.engine.worker import known_plans
 from runs.ledger import (
@@ -89,7 +89,8 @@ BROUGHT_THERE: dict[RunState, Callable[[UUID], object]] = {
 
 def decide(case: Case) -> None:
     option = {"option": "yes", "fields": {}}
-    waking.answer(case.wait, answer=option, by="ann", then="resume")
+    with transaction.atomic():
+        waking.answer(case.wait, answer=option, by="ann", then="resume")
 
 
 def expire(case: Case) -> None:
@@ -182,20 +183,25 @@ def expected(verb: str, state: RunState) -> RunState | str:
     return known[state] if state in known else OF_NOBODY[verb]
 
 
-@pytest.mark.parametrize(("verb", "state"), [*product(VERBS, RunState)])
-def test_a_verb_is_done_or_refused_with_a_reason(verb: str, state: RunState) -> None:
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_is_done_or_refused_with_a_reason(verb: str) -> None:
+    for state in RunState:
+        try_in(state, verb)
+
+
+def try_in(state: RunState, verb: str) -> None:
     case, then = a_run_in(state), expected(verb, state)
     before = runs.the_run(case.run_id)
 
     if isinstance(then, RunState):
         VERBS[verb](case)
-        assert runs.state_of(case.run_id) == then
-        assert (runs.the_run(case.run_id).seq > before.seq) == (state not in FINAL)
+        assert runs.state_of(case.run_id) == then, state
+        assert (runs.the_run(case.run_id).seq > before.seq) == (state not in FINAL), state
     else:
         refused: tuple[Any, ...] = (Exception, FenceLost, WaitClosed)
         with pytest.raises(refused, match=then):
             VERBS[verb](case)
         after = runs.the_run(case.run_id)
-        assert (after.state, after.seq) == (before.state, before.seq)
+        assert (after.state, after.seq) == (before.state, before.seq), state
     if verb != "finish":
-        assert violations([case.run_id]) == []
+        assert violations([case.run_id]) == [], state

@@ -1,15 +1,20 @@
 """Runs outlive a change of their workflow: they go on, are migrated, or a person says how."""
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from runs.definition import Cursor, Migrated, Position
-from runs.models import AuditEvent, Checkpoint, Step
+from runs.engine.versions import code_here, verdict_of
+from runs.ledger import versions
+from runs.models import AuditEvent, Step
 from runs.queries.shown import run_shown
 from runs.queries.verify import violations
 from runs.queries.version_notes import version_lines
+from runs.queries.versions import past_of
 from runs.queries.why import why_of
+from runs.rules.courses import course_of
 from tests.operating import releases
 from tests.operating.releases import (
     ENTERED,
@@ -21,6 +26,7 @@ from tests.operating.releases import (
     changed_post,
     go_on,
     planning,
+    post,
     posting,
     release,
     writing,
@@ -186,95 +192,6 @@ def test_the_same_version_with_another_plan_takes_no_run_and_says_so() -> None:
     assert "give the changed plan version 2" in said
 
 
-def test_a_migration_renames_facts_and_chooses_where_to_go_on() -> None:
-    def to_v2(facts: dict[str, Any], at: Position) -> Migrated:
-        return Migrated(facts={"n": facts["n"], "grams": facts["weight"] * 1000}, at=at)
-
-    def to_v3(facts: dict[str, Any], at: Position) -> Migrated:
-        return Migrated(facts={**facts, "checked": True}, at=Position(step="pack"))
-
-    with release(V1):
-        run_id = begun(until="pack")
-    third = [writing("weigh", "grams"), writing("check", "checked"), SECOND, THIRD]
-    with release((3, third), migrations={1: to_v2, 2: to_v3}):
-        go_on()
-
-    run = runs.the_run(run_id)
-    assert (run.version, run.state, run.steps_total) == (3, "succeeded", 4)
-    assert ENTERED == ["weigh", "pack", "post"]
-    assert runs.facts_of(run_id) == {"grams": 1000, "checked": True, "box": 1}
-    assert AuditEvent.objects.filter(run=run, kind="run.version_changed").count() == 1
-    assert Checkpoint.objects.filter(run=run, version=3).count() >= 3
-    assert violations([run_id]) == []
-
-
-def wrong(_facts: dict[str, Any], _at: Position) -> Migrated:
-    raise RuntimeError("no such scale")
-
-
-def undeclared(facts: dict[str, Any], at: Position) -> Migrated:
-    return Migrated(facts={**facts, "colour": "red"}, at=at)
-
-
-def incomplete(facts: dict[str, Any], at: Position) -> Migrated:
-    return Migrated(facts={"n": facts["n"]}, at=at)
-
-
-def nowhere(facts: dict[str, Any], _at: Position) -> Migrated:
-    return Migrated(facts=facts, at=Position(step="ship"))
-
-
-def nothing(_facts: dict[str, Any], _at: Position) -> Any:
-    return None
-
-
-@pytest.mark.parametrize(
-    ("migration", "said"),
-    [
-        (wrong, "RuntimeError: no such scale"),
-        (undeclared, "gives the fact 'colour', which no step of version 2"),
-        (incomplete, "gives no 'weight'"),
-        (nowhere, "goes on at 'ship', which version 2 does not have"),
-        (nothing, "AttributeError"),
-    ],
-)
-def test_a_migration_that_fails_or_does_not_fit_becomes_a_decision(
-    migration: Any, said: str
-) -> None:
-    with release(V1):
-        run_id = begun(until="pack")
-
-    with release((2, [FIRST, SECOND, THIRD]), migrations={1: migration}):
-        go_on()
-
-    question = asked(run_id)
-    assert question is not None
-    assert said in question["question"]
-    assert runs.the_run(run_id).version == 1
-    assert violations([run_id]) == []
-
-
-def test_a_migration_that_drops_a_scope_with_calls_asks_first() -> None:
-    """R4: nobody names those calls again, so a person says that they may stand."""
-
-    def to_v2(facts: dict[str, Any], at: Position) -> Migrated:
-        return Migrated(facts=facts, at=at)
-
-    with release((1, [FIRST, posting("post"), SECOND])):
-        run_id = begun(until="pack")
-    with release((2, [FIRST, SECOND]), migrations={1: to_v2}):
-        go_on()
-        question = asked(run_id)
-        assert question is not None
-        assert question["evidence"]["reason"] == "drops calls"
-        runs.answer(run_id, "migrate")
-        go_on()
-
-    assert (runs.the_run(run_id).version, runs.state_of(run_id)) == (2, "succeeded")
-    assert len(SENT) == 1
-    assert violations([run_id]) == []
-
-
 def test_a_changed_effect_voids_an_approval_that_is_not_applied_yet() -> None:
     """R4: the digest that was approved includes what the effect promised then."""
     with release((1, [planning("propose"), applying("purge")])):
@@ -298,42 +215,28 @@ def test_a_changed_effect_voids_an_approval_that_is_not_applied_yet() -> None:
     assert violations([run_id]) == []
 
 
-def test_a_page_that_was_turned_is_kept_by_a_migration_of_its_step() -> None:
-    def does(run: Any) -> None:
-        for page in run.pages(list(range(4)), size=2):
-            with run.checkpoint(cursor=page.end):
-                ENTERED.append(f"page {page.end.ordinal}")
-            if len(ENTERED) == 2:
-                raise run_failed
-        run.write("sum", 6)
-
-    run_failed = RuntimeError("once")
-    paged = {"reads": ["n"], "writes": ["sum"]}
-
-    def to_v2(facts: dict[str, Any], at: Position) -> Migrated:
-        assert at.cursor == Cursor(ordinal=2, token=at.cursor.token)
-        return Migrated(facts=facts, at=Position(step="add_up", cursor=at.cursor))
-
-    with release((1, [S(name="add", does=does, declares=paged)])):
+def test_a_changed_effect_voids_the_approval_of_a_single_call() -> None:
+    """R4, for a call that no list covers."""
+    final = replace(post, reversible=None)
+    with release((1, [posting("post", final)])):
         run_id = runs.a_run(releases.NAME)
         go_on()
-        assert runs.open_wait(run_id).kind == "retry"
-    renamed = S(name="add_up", does=does, declares={**paged, "was": "add", "timeout": None})
-    with release((2, [renamed]), migrations={1: to_v2}):
-        runs.let_it_be_due(run_id)
+        before = runs.asked_of(runs.open_wait(run_id))["call"]["digest"]
+        runs.answer(run_id, "approve")
+
+    with release((2, [posting("post", replace(final, timeout=timedelta(seconds=5)))])):
+        assert verdict_of(runs.the_run(run_id), code_here()).reason == "approval void"
+        go_on()
+        again = runs.asked_of(runs.open_wait(run_id))["call"]["digest"]
+        assert (again != before, SENT) == (True, [])
+        runs.answer(run_id, "approve")
         go_on()
 
-    assert ENTERED == ["add", "page 2", "add_up", "page 4"]
-    assert runs.state_of(run_id) == "succeeded"
+    assert (len(SENT), runs.state_of(run_id)) == (1, "succeeded")
     assert violations([run_id]) == []
 
 
 def test_a_second_look_at_the_same_run_changes_nothing() -> None:
-    from runs.engine.versions import code_here
-    from runs.ledger import versions
-    from runs.queries.versions import past_of
-    from runs.rules.courses import course_of
-
     with release(V1):
         run_id = begun(until="pack")
     with release((2, [FIRST, writing("wrap", "paper"), THIRD])):

@@ -79,7 +79,7 @@ class Command(BaseCommand):
             raise CommandError(str(misused), returncode=2) from None
         except Error as error:
             raise CommandError(f"The report cannot be stored: {error}", returncode=1) from error
-        except (outside.DrillBroke, NoPostgreSQL) as broke:
+        except NoPostgreSQL as broke:
             raise CommandError(str(broke), returncode=1) from None
         self._print(report, as_json=said["json"])
         if report.state is not DrillState.PASSED:
@@ -189,6 +189,9 @@ def lines_of(report: DrillReport) -> Iterator[str]:
     if report.recovery.median is not None and report.recovery.maximum is not None:
         longest = span(report.recovery.maximum)
         yield f"recovery: median {span(report.recovery.median)}, longest {longest}"
+    if report.recovery.restart_median is not None and report.recovery.restart_maximum is not None:
+        longest = span(report.recovery.restart_maximum)
+        yield f"from a worker's restart: median {span(report.recovery.restart_median)}, longest {longest}"
     yield from (resumed.sentence for resumed in report.resumes)
     for seen in report.observed:
         undeclared = "undeclared: " if seen.undeclared else "seen: "

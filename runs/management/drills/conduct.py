@@ -14,7 +14,7 @@ from django.db import connection
 from runs.conf import conf
 from runs.definition import registry
 from runs.definition.workflow import Workflow
-from runs.management.drills import findings, roles, zombie
+from runs.management.drills import breaches, findings, roles, zombie
 from runs.management.drills.asked import Asked
 from runs.management.drills.hand import Hand
 from runs.management.drills.playing import Played, Player
@@ -149,7 +149,7 @@ def report(
     left_over: Sequence[str] = (),
 ) -> DrillReport:
     found = findings.gather(drill.stage, drill.played, counted=counted, left_over=left_over)
-    wrong = findings.broken(found)
+    wrong = breaches.broken(found)
     avoided, saved = findings.calls_avoided(found, drill.asked)
     return _head(
         drill,
@@ -169,6 +169,12 @@ def report(
         observed=tuple(findings.observed(drill.stage, drill.asked)),
         violations=tuple(wrong),
     )
+
+
+def aborted(asked: Asked, began: datetime, *, because: str) -> DrillReport:
+    """What is kept of a drill that ended without a report of its own."""
+    stage = Stage(folder=Path(), environment={})
+    return _head(prepared(asked, stage), began, aborted_because=because)
 
 
 def _head(drill: Drill, began: datetime, **found: Any) -> DrillReport:

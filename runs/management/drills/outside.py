@@ -1,19 +1,19 @@
 """The outer half of a drill: makes a scratch database of the same kind and plays the drill on it."""
 
-import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from django.db import connection
 
 from runs.dispatch.tethered import die_with_parent
 from runs.management.drills.asked import Asked
-from runs.management.drills.conduct import RESTART
+from runs.management.drills.conduct import RESTART, aborted
 from runs.management.scratch import MANAGE, Scratch, scratch_postgresql, scratch_sqlite
 from runs.management.scratch_postgresql import PostgresServer, restarted
 from runs.rules.drill_report import DrillReport
@@ -21,12 +21,12 @@ from runs.rules.drill_report import DrillReport
 LOOK_EVERY = 0.05
 
 
-class DrillBroke(Exception):
-    """The drill ended without a report; what it said last is in the text."""
-
-
 def drill_on_scratch(asked: Asked, *, postgresql_url: str = "") -> DrillReport:
-    """The report of a drill on a database that is made for it and taken away again."""
+    """The report of a drill on a database that is made for it and taken away again.
+
+    A drill that ends without one is aborted, with what it said last.
+    """
+    began = datetime.now(UTC)
     with _scratch(postgresql_url) as scratch:
         process = _inner(asked, scratch)
         server = scratch.server
@@ -37,7 +37,9 @@ def drill_on_scratch(asked: Asked, *, postgresql_url: str = "") -> DrillReport:
         finally:
             process.kill()
             process.wait()
-        return _report_in(scratch.folder, process.returncode)
+        return _report_in(scratch.folder) or aborted(
+            asked, began, because=_last_words(scratch.folder, process.returncode)
+        )
 
 
 @contextmanager
@@ -73,9 +75,12 @@ def _restart_if_wished(folder: Path, server: PostgresServer | None) -> None:
         wish.unlink()
 
 
-def _report_in(folder: Path, code: int) -> DrillReport:
-    try:
-        return DrillReport.from_text((folder / "report.json").read_text("utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
-        said = (folder / "drill.log").read_text("utf-8", "replace")[-4000:]
-        raise DrillBroke(f"The drill ended with {code} and no report.\n{said}") from error
+def _report_in(folder: Path) -> DrillReport | None:
+    file = folder / "report.json"
+    return DrillReport.from_text(file.read_text("utf-8")) if file.exists() else None
+
+
+def _last_words(folder: Path, code: int) -> str:
+    lines = (folder / "drill.log").read_text("utf-8", "replace").strip().splitlines()
+    said = lines[-1][:500] if lines else "nothing"
+    return f"it ended with {code} and no report; it said last: {said}"

@@ -24,7 +24,7 @@ MANAGE = Path(settings.BASE_DIR) / "manage.py"
 MARK = "MILEPOST_DRILL_MARK"
 UP_WITHIN, GONE_WITHIN = 30.0, 10.0
 LOOK_EVERY = 0.02
-PATIENCE = 0.6
+PATIENCE = 0.4
 # So short a lease is for stale leases: otherwise workers are found dead by their process.
 LEASE, SHORT_LEASE = "15", "3"
 

@@ -85,6 +85,25 @@ class DiesOnEachPage(Workflow):
             os.kill(os.getpid(), 9)
 
 
+class StaysOnEachPage(Workflow):
+    """Stays behind the checkpoint of each page until it is killed; the next attempt goes on there."""
+
+    name, version = "stays_on_each_page", 1
+
+    class Input:
+        lines: str
+        pages: int
+
+    @step(reads=["lines", "pages"])
+    def turn(self, run: Any) -> None:
+        for page in run.pages(range(run.read("pages")), size=1):
+            with run.checkpoint(cursor=page.end):
+                pass
+            leave_a_line(run, page.end.ordinal)
+            if page.end.ordinal < run.read("pages"):
+                time.sleep(300)
+
+
 class Stays(Workflow):
     """Stays in its body for some seconds, and says when it came and went."""
 

@@ -1,0 +1,1 @@
+"""An app of one release, for the programs that a test starts."""
