@@ -164,10 +164,10 @@ def _in_vain(schedule: Schedule, outcomes: Sequence[Outcome], *, now: datetime) 
     """How many due times in a row came to nothing; reaching the streak is an incident."""
     skips = schedule.skips
     for outcome in outcomes:
-        if outcome.in_vain:
-            skips += 1
-        elif outcome.run_id is not None:
+        if outcome.run_id is not None:
             skips = 0
+        elif outcome.in_vain:
+            skips += 1
     if schedule.skips < STREAK <= skips:
         body = {"schedule": schedule.slug, "in_a_row": skips, "reason": outcomes[-1].reason}
         told = Draft(kind="schedule.skip_streak", body=canonical.dumps(body))

@@ -1,0 +1,1 @@
+"""Schedules: when they are due, what becomes of each time, across overlaps, changes of clocks and deaths."""
