@@ -142,13 +142,21 @@ def refusals(
     wish: Wish, *, heartbeat: Heartbeat | None, now: datetime, known: bool = True
 ) -> dict[str, str]:
     """What is wrong with it, by field. `known` is whether the workflow's code is here."""
-    errors = {**_identity(wish), **_times(wish), **_policies(wish)}
+    errors = {**_identity(wish), **timing_refusals(wish), **_policies(wish)}
     if not known:
         errors["workflow"] = f"No workflow {wish.workflow!r} with that version is registered here."
     elif heartbeat is None:
         errors["workflow"] = NO_HEARTBEAT.format(workflow=wish.workflow)
     if not errors and not preview(wish.timing(anchor=now), after=now):
         errors["ends" if wish.ends else "cron"] = "It would never be due: no time is left for it."
+    return errors
+
+
+def timing_refusals(wish: Wish) -> dict[str, str]:
+    """What is wrong with when it is due."""
+    errors = _times(wish)
+    if wish.dst not in list(DstPolicy):
+        errors["dst"] = f"One of {', '.join(DstPolicy)}."
     return errors
 
 
