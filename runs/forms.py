@@ -11,7 +11,11 @@ from django.http import QueryDict
 
 from runs.queries.pages_runs import Wanted
 from runs.rules import inputs
+from runs.rules.catching_up import CATCH_UP_SAYS, CatchUp
+from runs.rules.overlap import OVERLAP_SAYS
+from runs.rules.schedules import Wish
 from runs.rules.states import RunState, WaitKind
+from runs.rules.wall_clock import DST_SAYS, DstPolicy
 
 WINDOWS = {
     "1h": ("1 hour", timedelta(hours=1)),
@@ -22,6 +26,10 @@ WINDOWS = {
 }
 DEFAULT_WINDOW = "7d"
 TYPED = 6
+
+
+def _said(words: Mapping[Any, str]) -> list[tuple[str, str]]:
+    return [(word.value, f"{word.value}: {text}") for word, text in words.items()]
 
 
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
@@ -216,3 +224,94 @@ def _form_field(field: inputs.Field) -> forms.Field:
     if field.type in ("list", "object"):
         return forms.CharField(widget=forms.Textarea(attrs={"rows": 4}), **common)
     return forms.CharField(**common)
+
+
+class ScheduleForm(forms.Form):
+    """A schedule as a person asks for it; what overlap does is chosen, never preselected."""
+
+    slug = forms.CharField(max_length=60, label="Name", help_text="Such as nightly-sync.")
+    workflow = forms.ChoiceField(help_text="Those that declare a heartbeat with a grace.")
+    version = forms.IntegerField(
+        required=False, min_value=1, help_text="Empty: the latest at the time it is due."
+    )
+    cron = forms.CharField(
+        required=False, max_length=200, help_text="minute, hour, day, month, weekday: 0 2 * * *"
+    )
+    every = forms.FloatField(
+        required=False, min_value=1, label="Or every, in seconds", help_text="Instead of cron."
+    )
+    zone = forms.CharField(
+        max_length=60, initial="UTC", label="Time zone", help_text="Such as Europe/Berlin."
+    )
+    dst = forms.ChoiceField(
+        label="When clocks change", initial=DstPolicy.ONCE.value, choices=_said(DST_SAYS)
+    )
+    overlap = forms.ChoiceField(
+        label="If the run before still goes on", choices=[("", "choose"), *_said(OVERLAP_SAYS)]
+    )
+    catch_up = forms.ChoiceField(
+        label="After a time in which nobody looked",
+        initial=CatchUp.LATEST.value,
+        choices=_said(CATCH_UP_SAYS),
+    )
+    window = forms.FloatField(
+        required=False, min_value=0, label="Catch-up window, in seconds", help_text="For all."
+    )
+    jitter = forms.FloatField(
+        required=False,
+        min_value=0,
+        label="Jitter, in seconds",
+        help_text="Later by at most this; for one nominal time always the same.",
+    )
+    ends = forms.DateTimeField(
+        required=False, help_text="In the zone that this page is read in, such as 2027-01-31 00:00."
+    )
+    input = forms.JSONField(
+        required=False, initial=dict, help_text="An object with the fields of the workflow's input."
+    )
+    revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(
+        self, *, workflows: Sequence[str], was: Wish | None = None, revision: int = 1, **more: Any
+    ) -> None:
+        initial = {**_asked(was), "revision": revision} if was else {}
+        super().__init__(initial=initial, **more)
+        self.was = was
+        self.fields["workflow"].choices = [(name, name) for name in workflows]  # type: ignore[attr-defined]
+        if was:
+            self.fields["slug"].disabled = True
+
+    @property
+    def wish(self) -> Wish:
+        said = self.cleaned_data
+        return Wish(
+            slug=said["slug"],
+            name=self.was.name if self.was else "",
+            workflow=said["workflow"],
+            version=said["version"],
+            cron=said["cron"].strip(),
+            every=said["every"],
+            zone=said["zone"].strip(),
+            dst=said["dst"],
+            overlap=said["overlap"],
+            catch_up=said["catch_up"],
+            window=said["window"] or 0,
+            jitter=said["jitter"] or 0,
+            ends=said["ends"],
+            data=said["input"] or {},
+            labels=self.was.labels if self.was else {},
+        )
+
+    def explain(self, errors: Mapping[str, str]) -> None:
+        """Each sentence at the field it is about."""
+        for name, error in errors.items():
+            field, _, of_input = name.partition(".")
+            told = f"{of_input}: {error}" if of_input else error
+            self.add_error(field if field in self.fields else None, told)
+
+
+def _asked(wish: Wish) -> dict[str, Any]:
+    same = ("slug", "workflow", "version", "cron", "every", "zone", "dst", "overlap", "catch_up")
+    asked: dict[str, Any] = {name: getattr(wish, name) for name in same}
+    more = {"window": wish.window or None, "jitter": wish.jitter or None, "ends": wish.ends}
+    return asked | more | {"input": dict(wish.data)}

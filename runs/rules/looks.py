@@ -79,6 +79,12 @@ LOOKS: dict[str, Look] = {
     "cut_off": Look("failed", "cut"),
     "silent": Look("failed", "silent"),
     "blind": UNKNOWN,
+    # schedules and their firings
+    "on": OK,
+    "overdue": FAILED,
+    "started": OK,
+    "replaced": OK,
+    "missed": WAITING,
     # drills and what they struck
     "passed": OK,
     "aborted": CANCELLED,

@@ -134,8 +134,8 @@ def in_words(timing: Timing) -> str:
     if not timing.cron:
         return f"every {span(timing.every or LONGEST)}"
     said = CronSim(timing.cron, timing.anchor.replace(tzinfo=None)).explain()
-    safe = f", {DST_SAYS[timing.dst]}" if is_fixed(timing.cron) and timing.zone != "UTC" else ""
-    return f"{said} {timing.zone}{safe}"
+    moved = is_fixed(timing.cron) and timing.zone != "UTC"
+    return f"{said}, {timing.zone}" + (f", clock changes: {timing.dst.value}" if moved else "")
 
 
 def refusals(

@@ -33,6 +33,7 @@ PLACES = (
     Place(name="Runs", view="runs:run_list", key="g r", icon="list", phone=True),
     Place(name="Decisions", view="approvals:decision_list", key="g d", icon="scale", phone=True),
     Place(name="Workflows", view="runs:workflow_list", key="g w", icon="workflow", phone=True),
+    Place(name="Schedules", view="runs:schedule_list", key="g s", icon="clock"),
     Place(name="Workers", view="runs:worker_list", key="g k", icon="server"),
     Place(name="Drills", view="runs:drill_list", key="g l", icon="flask-conical"),
 )
