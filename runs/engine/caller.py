@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
 from runs.engine import faults, parking, relaying, secrets
+from runs.engine.allowing import Allowing, draft_of
 from runs.engine.envelope import as_kept, as_shown, receiver_id_of, with_secrets
 from runs.engine.limits import CallOverdue, StepLimit, TimeIsUp, breach_of_call
 from runs.engine.session import Attempt, Session
@@ -19,8 +19,6 @@ from runs.queries.stopped import stopped_at
 from runs.rules import asks, canonical, keys, surfacing
 from runs.rules.calls import CallDraft, CallRecord, what_to_do
 from runs.rules.fence import FenceLost
-from runs.rules.fingerprints import effect_fingerprint
-from runs.rules.planned import call_digest
 from runs.rules.retry import exhausted, gives_up
 from runs.rules.states import UNSETTLED_CALLS, CallState
 
@@ -40,6 +38,7 @@ class Caller:
 
     def __init__(self, session: Session, attempt: Attempt, limit: StepLimit) -> None:
         self.session, self.attempt, self.limit = session, attempt, limit
+        self.allowing = Allowing(session, attempt)
 
     def call(
         self, effect: Effect, *, resource: str, request: str, authority: str | None = None
@@ -54,8 +53,12 @@ class Caller:
         known = self._known_calls().get((effect.name, resource))
         if known is not None:
             return self._settled(effect, known, request)
-        allowed = authority if authority is not None else self._authority(effect, resource, request)
-        draft = self._draft(effect, resource, request, authority=allowed)
+        allowed = (
+            authority
+            if authority is not None
+            else self.allowing.authority(effect, resource, request)
+        )
+        draft = self.allowing.draft(effect, resource, request, authority=allowed)
         if effect.relay:
             return self._by_courier(effect, draft, known=None)
         self.session.hold_lease()
@@ -64,17 +67,6 @@ class Caller:
         )
         self._remember(record)
         return self._send(effect, record)
-
-    def _draft(self, effect: Effect, resource: str, request: str, *, authority: str) -> CallDraft:
-        return CallDraft(
-            key=self._key(effect, resource, request),
-            effect=effect.name,
-            resource=resource,
-            request=request,
-            request_digest=canonical.digest(request),
-            irreversible=effect.irreversible,
-            authority=authority,
-        )
 
     def _by_courier(
         self, effect: Effect, draft: CallDraft, *, known: CallRecord | None, allowed_by: str = ""
@@ -92,21 +84,14 @@ class Caller:
         """Leave calls that nobody has named yet to the couriers together, and wait for them once."""
         known = self._known_calls()
         fresh = [
-            relaying.relayed(effect, self._draft(effect, resource, request, authority=authority))
+            relaying.relayed(
+                effect, self.allowing.draft(effect, resource, request, authority=authority)
+            )
             for effect, resource, request, authority in calls
             if effect.relay and (effect.name, resource) not in known
         ]
         if fresh:
             relaying.leave_to_couriers(self.session, self.attempt, fresh[: relaying.AT_ONCE])
-
-    def _key(self, effect: Effect, resource: str, request: str) -> str:
-        return keys.idempotency_key(
-            run_id=self.session.fence.run_id,
-            scope=self.attempt.begun.scope,
-            effect=effect.name,
-            resource=resource,
-            request_text=request,
-        )
 
     def _require_declared(self, effect: Effect) -> None:
         if self.attempt.effect(effect.name) is None:
@@ -132,58 +117,6 @@ class Caller:
                 self.session.written.kept_keys.append(record.key)
         return record
 
-    # What allows a call that cannot be undone
-
-    def _authority(self, effect: Effect, resource: str, request: str) -> str:
-        approval = self.attempt.declared.approval
-        if isinstance(approval, Waived):
-            return f"waiver:{approval.reason}" if effect.irreversible else ""
-        if not effect.irreversible and not isinstance(approval, Approval):
-            return ""
-        return self._approved_alone(effect, resource, request)
-
-    def _approved_alone(self, effect: Effect, resource: str, request: str) -> str:
-        shown = self._shown(effect, resource, request)
-        name = f"call {shown['key']}"
-        approval = self.attempt.declared.approval
-        groups = approval.groups if isinstance(approval, Approval) else ()
-        before = self._approved_otherwise(effect, resource, name)
-        ask = asks.approve_call(
-            step=self.attempt.begun.key, call=shown, groups=groups, changed_from=before
-        )
-        answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
-        if answered.asked["call"]["digest"] != shown["digest"]:
-            raise AmbiguousCall(f"What was approved for {effect.name} is not what would be sent.")
-        return f"decision:{answered.wait_id}"
-
-    def _approved_otherwise(self, effect: Effect, resource: str, name: str) -> Any:
-        """The request approved before for the same resource, to show what has changed."""
-        for other, answered in self.attempt.answers.items():
-            call = answered.asked.get("call") if answered.asked else None
-            if other == name or not call:
-                continue
-            if (call["effect"], call["resource"]) == (effect.name, resource):
-                return call["request"]
-        return None
-
-    def _shown(self, effect: Effect, resource: str, request: str) -> dict[str, Any]:
-        return {
-            "effect": effect.name,
-            "resource": resource,
-            "request": canonical.loads(request),
-            "request_digest": canonical.digest(request),
-            "key": self._key(effect, resource, request),
-            "fingerprint": effect_fingerprint(effect),
-            "state": "not sent",
-            "digest": call_digest(
-                effect=effect.name,
-                fingerprint=effect_fingerprint(effect),
-                resource=resource,
-                request=request,
-                evidence="null",
-            ),
-        }
-
     # What is known of a call that was made before
 
     def _settled(self, effect: Effect, record: CallRecord, request: str) -> CallRecord:
@@ -192,7 +125,7 @@ class Caller:
             beside = keys.resource_beside(record.resource, request)
             return self._made(effect, beside, request, authority=None)
         if effect.relay and relaying.is_under_way(record):
-            return self._by_courier(effect, self._draft_of(record), known=record)
+            return self._by_courier(effect, draft_of(record), known=record)
         match self._what_to_do(effect, record):
             case "known":
                 return self._known(effect, record)
@@ -206,17 +139,6 @@ class Caller:
                 return self._looked_up(effect, record)
             case _:
                 return self._reconciled(effect, record, why="nobody else can tell", evidence=None)
-
-    def _draft_of(self, record: CallRecord) -> CallDraft:
-        return CallDraft(
-            key=record.key,
-            effect=record.effect,
-            resource=record.resource,
-            request=record.request,
-            request_digest=record.request_digest,
-            irreversible=False,
-            authority=record.authority,
-        )
 
     def _what_to_do(self, effect: Effect, record: CallRecord) -> str:
         return what_to_do(
@@ -330,7 +252,7 @@ class Caller:
         self, effect: Effect, record: CallRecord, *, allowed_by: str, in_doubt: bool = False
     ) -> CallRecord:
         if effect.relay:
-            draft, by = self._draft_of(record), "" if in_doubt else allowed_by
+            draft, by = draft_of(record), "" if in_doubt else allowed_by
             return self._by_courier(effect, draft, known=record, allowed_by=by)
         self.session.hold_lease()
         again = effects.send_again(self.session.fence, record, allowed_by=allowed_by)

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection
 
 from runs.definition.workflow import Workflow
-from runs.engine import faults
+from runs.engine import faults, relay_courier
 from runs.engine.worker import Worker
 from runs.ledger import lifecycle, takeover, workers
 from runs.testing.outcomes import Outcome, outcome_of, tester
@@ -34,8 +34,17 @@ def run_workflow(workflow: type[Workflow], **given: Any) -> Outcome:
 
 
 def work() -> None:
-    """Do all that is placed, as a worker would; afterwards every run has ended or waits."""
+    """Do all that is placed, as a worker would, and send all that is relayed, as couriers would.
+
+    Afterwards every run has ended or waits.
+    """
     refuse_transaction()
+    _work_once()
+    while relay_courier.send_all_due():
+        _work_once()
+
+
+def _work_once() -> None:
     worker = Worker(on_lost=lambda: None)
     try:
         worker.enlist()

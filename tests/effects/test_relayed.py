@@ -251,7 +251,7 @@ def test_calls_for_one_resource_leave_in_the_order_in_which_they_were_put() -> N
     with one_step(lambda run: sale(run, effect), effects=[effect]):
         first, second = put(), put()
         relay_courier.send_all_due()
-        assert [key for key in shop.keys] == [the_call(first).key], "the second waits its turn"
+        assert shop.keys == [the_call(first).key], "the second waits its turn"
 
         shop.answers = [{"id": "sale-1"}]
         assert (through(first), through(second)) == ("succeeded", "succeeded")

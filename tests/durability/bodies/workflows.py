@@ -315,3 +315,56 @@ class PaysAndAsks(Workflow):
     @step(reads=["paid"], writes=["right"])
     def check(self, run: Any) -> None:
         run.write("right", run.ask("right", question="Is it right?")["option"])
+
+
+counter_pay = Effect(
+    "counter.pay",
+    send=receivers.send_with_contract,
+    contract=Contract("The same key twice is one payment and one answer.", window=None),
+    timeout=timedelta(seconds=2),
+    relay=True,
+)
+blind_pay = Effect(
+    "blind.pay", send=receivers.send_plainly, timeout=timedelta(seconds=1), relay=True
+)
+
+
+class _Relays(Workflow, abstract=True):
+    """Some payments, one after the other, each by a courier."""
+
+    class Input:
+        receiver: str
+        times: int = 1
+        before_effect: float = 0.0
+        resource: str = "invoice"
+
+
+def _relay(run: Any, effect: Effect) -> None:
+    for number in range(run.read("times")):
+        resource = f"{run.read('resource')}-{number}"
+        request = {"receiver": run.read("receiver"), "resource": resource}
+        request["before_effect"] = run.read("before_effect")
+        run.call(effect, resource=resource, request=request)
+
+
+RELAYED = ("receiver", "times", "before_effect", "resource")
+
+
+class Relays(_Relays):
+    """To a receiver that keeps a contract."""
+
+    name, version = "relays", 1
+
+    @step(reads=RELAYED, effects=[counter_pay], approval=WAIVED)
+    def pay(self, run: Any) -> None:
+        _relay(run, counter_pay)
+
+
+class RelaysBlindly(_Relays):
+    """To a receiver that promises nothing."""
+
+    name, version = "relays_blindly", 1
+
+    @step(reads=RELAYED, effects=[blind_pay], approval=WAIVED)
+    def pay(self, run: Any) -> None:
+        _relay(run, blind_pay)

@@ -1,0 +1,110 @@
+"""What allows a call to leave, and the draft of it that is stored before it does (I7)."""
+
+from typing import Any
+
+from runs.definition.approvals import Approval, Waived
+from runs.definition.effects import Effect
+from runs.engine import parking
+from runs.engine.session import Attempt, Session
+from runs.rules import asks, canonical, keys
+from runs.rules.calls import CallDraft, CallRecord
+from runs.rules.fingerprints import effect_fingerprint
+from runs.rules.planned import call_digest
+
+
+class ApprovedOtherwise(RuntimeError):
+    """What a person approved is not what would be sent; nothing is."""
+
+
+class Allowing:
+    """Who has approved what this attempt is about to send."""
+
+    def __init__(self, session: Session, attempt: Attempt) -> None:
+        self.session, self.attempt = session, attempt
+
+    def draft(self, effect: Effect, resource: str, request: str, *, authority: str) -> CallDraft:
+        """The call as it will be stored."""
+        return CallDraft(
+            key=self._key(effect, resource, request),
+            effect=effect.name,
+            resource=resource,
+            request=request,
+            request_digest=canonical.digest(request),
+            irreversible=effect.irreversible,
+            authority=authority,
+        )
+
+    def authority(self, effect: Effect, resource: str, request: str) -> str:
+        """What allows this call; parks until somebody does, where a person has to."""
+        approval = self.attempt.declared.approval
+        if isinstance(approval, Waived):
+            return f"waiver:{approval.reason}" if effect.irreversible else ""
+        if not effect.irreversible and not isinstance(approval, Approval):
+            return ""
+        return self._approved_alone(effect, resource, request)
+
+    def _approved_alone(self, effect: Effect, resource: str, request: str) -> str:
+        shown = self._shown(effect, resource, request)
+        name = f"call {shown['key']}"
+        approval = self.attempt.declared.approval
+        groups = approval.groups if isinstance(approval, Approval) else ()
+        before = self._approved_otherwise(effect, resource, name)
+        ask = asks.approve_call(
+            step=self.attempt.begun.key, call=shown, groups=groups, changed_from=before
+        )
+        answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
+        if answered.asked["call"]["digest"] != shown["digest"]:
+            raise ApprovedOtherwise(
+                f"What was approved for {effect.name} is not what would be sent."
+            )
+        return f"decision:{answered.wait_id}"
+
+    def _approved_otherwise(self, effect: Effect, resource: str, name: str) -> Any:
+        """The request approved before for the same resource, to show what has changed."""
+        for other, answered in self.attempt.answers.items():
+            call = answered.asked.get("call") if answered.asked else None
+            if other == name or not call:
+                continue
+            if (call["effect"], call["resource"]) == (effect.name, resource):
+                return call["request"]
+        return None
+
+    def _shown(self, effect: Effect, resource: str, request: str) -> dict[str, Any]:
+        return {
+            "effect": effect.name,
+            "resource": resource,
+            "request": canonical.loads(request),
+            "request_digest": canonical.digest(request),
+            "key": self._key(effect, resource, request),
+            "fingerprint": effect_fingerprint(effect),
+            "state": "not sent",
+            "digest": call_digest(
+                effect=effect.name,
+                fingerprint=effect_fingerprint(effect),
+                resource=resource,
+                request=request,
+                evidence="null",
+            ),
+        }
+
+    def _key(self, effect: Effect, resource: str, request: str) -> str:
+        return keys.idempotency_key(
+            run_id=self.session.fence.run_id,
+            scope=self.attempt.begun.scope,
+            effect=effect.name,
+            resource=resource,
+            request_text=request,
+        )
+
+
+def draft_of(record: CallRecord) -> CallDraft:
+    """A stored call, as a draft of itself."""
+    return CallDraft(
+        key=record.key,
+        effect=record.effect,
+        resource=record.resource,
+        request=record.request,
+        request_digest=record.request_digest,
+        irreversible=False,
+        authority=record.authority,
+    )
