@@ -96,6 +96,30 @@ def every_wait_is_answered_for(
     ]
 
 
+@checks.register("workflows")
+def schedules_can_fire(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Every stored schedule that the form would refuse with the workflows as they are now."""
+    with _connection_left_as_found():
+        try:
+            return [*_refused_schedules()]
+        except DatabaseError:
+            return []
+
+
+def _refused_schedules() -> Iterator[checks.CheckMessage]:
+    from runs.queries.scheduled import refused_schedules
+
+    for named, errors in refused_schedules():
+        for field, error in errors.items():
+            yield checks.Error(
+                f"Schedule {named}: {field}: {error}",
+                hint="Mend the workflow, or run `manage.py schedules change` or `remove`.",
+                id="runs.E027",
+            )
+
+
 @checks.register("queue")
 def the_queue_is_a_bell(
     app_configs: Sequence[AppConfig] | None, **kwargs: Any

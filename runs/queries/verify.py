@@ -15,6 +15,7 @@ from runs.queries.verify_database import guards_are_there, plans_are_kept
 from runs.queries.verify_files import files_are_there
 from runs.queries.verify_lineage import lineage_holds
 from runs.queries.verify_plans import calls_were_allowed, plans_are_sealed
+from runs.queries.verify_schedules import firings_hold, schedules_hold
 from runs.queries.verify_standing import fences_are_in_order, stands_by_one_thing
 from runs.queries.verify_steps import (
     input_is_kept,
@@ -51,7 +52,14 @@ OF_A_RUN: tuple[Check, ...] = (
     line_equals_tables,
     lineage_holds,
 )
-OF_THE_DATABASE = (guards_are_there, plans_are_kept, tenant_chains_hold, events_are_kept)
+OF_THE_DATABASE = (
+    guards_are_there,
+    plans_are_kept,
+    tenant_chains_hold,
+    events_are_kept,
+    firings_hold,
+    schedules_hold,
+)
 # A check that finds more than this in one run has said enough.
 MOST_A_CHECK = 20
 LOOKS = 5

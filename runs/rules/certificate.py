@@ -54,6 +54,17 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduled:
+    """A schedule of the workflow: what it says of overlap, and what came of its times so far."""
+
+    slug: str
+    overlap: str
+    fired: int
+    started: int
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
     """What the database says of a plan: its stored hash, and what its last runs look like to `verify`."""
 
@@ -61,6 +72,7 @@ class Recorded:
     verified: int
     violations: tuple[Violation, ...]
     stranded: int
+    schedules: tuple[Scheduled, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -244,10 +244,17 @@ def _policies(known: Known) -> Iterator[Evidence]:
             f"{step.key}: tried {of(step.retry.attempts, 'time')}{late}, then {step.on_exhausted}.",
             f"step:{step.key}",
         )
-    yield _unknown(
-        "Overlap: schedules are not built yet, so what happens when one run is due while "
-        "another is still going cannot be declared."
-    )
+    yield from _overlaps(known)
+
+
+def _overlaps(known: Known) -> Iterator[Evidence]:
+    """What happens when one run is due while another is still going."""
+    if not known.recorded.schedules:
+        yield _passes("Overlap: no schedule starts it, and none is made without an overlap policy.")
+    for each in known.recorded.schedules:
+        yield _passes(f"Overlap: schedule {each.slug} says {each.overlap}.")
+        for error in each.refused:
+            yield _fails(f"Schedule {each.slug}: {error}")
 
 
 # 7. Heartbeat
@@ -271,6 +278,12 @@ def _heartbeat(known: Known) -> Iterator[Evidence]:
 
 def _scheduling(known: Known) -> Iterator[Evidence]:
     yield _passes("To start, to resume or to wake a run is to place one row; a worker claims it.")
+    for each in known.recorded.schedules:
+        times = of(each.fired, "due time of", "due times of")
+        yield _passes(
+            f"Schedule {each.slug} only places: each of {times} it has one row with what became "
+            f"of it, and {of(each.started, 'run')} came of them."
+        )
     if missing := _drilled(known, "Whether a message that comes twice changes anything"):
         yield missing
         return

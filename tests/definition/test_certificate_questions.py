@@ -30,7 +30,7 @@ ASKED = [
     "audit",
 ]
 BY_DRILL = ["steps", "state", "completion", "entry", "scheduling"]
-NOT_BUILT = {"policies": "schedules are not built", "heartbeat": "Monitors are not built"}
+NOT_BUILT = {"heartbeat": "Monitors are not built"}
 
 
 def test_ten_questions_are_asked_and_each_has_evidence() -> None:
