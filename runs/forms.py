@@ -10,8 +10,9 @@ from django import forms
 from django.http import QueryDict
 
 from runs.queries.pages_runs import Wanted
-from runs.rules import inputs
+from runs.rules import canonical, inputs
 from runs.rules.catching_up import CATCH_UP_SAYS, CatchUp
+from runs.rules.event_keys import EVENT_NAME
 from runs.rules.overlap import OVERLAP_SAYS
 from runs.rules.schedules import Wish
 from runs.rules.states import RunState, WaitKind
@@ -315,3 +316,69 @@ def _asked(wish: Wish) -> dict[str, Any]:
     asked: dict[str, Any] = {name: getattr(wish, name) for name in same}
     more = {"window": wish.window or None, "jitter": wish.jitter or None, "ends": wish.ends}
     return asked | more | {"input": dict(wish.data)}
+
+
+class EventForm(forms.Form):
+    """An event as a person brings it in."""
+
+    name = forms.RegexField(EVENT_NAME.pattern + r"\Z", max_length=200, label="Name")
+    correlation_id = forms.CharField(
+        max_length=300, label="Correlation id", help_text="Which one: an order, a file."
+    )
+    payload = forms.CharField(
+        label="Payload",
+        max_length=256 * 1024,
+        help_text="A JSON object; the step that waits gets exactly this.",
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+    )
+    message_id = forms.CharField(max_length=300, widget=forms.HiddenInput)
+    tenant = forms.ChoiceField(label="Tenant")
+
+    def __init__(self, tenants: Mapping[int, str], data: Any = None, **more: Any) -> None:
+        super().__init__(data, **more)
+        choices = [(str(pk), slug) for pk, slug in tenants.items()]
+        self.fields["tenant"] = forms.ChoiceField(label="Tenant", choices=choices)
+
+    def clean_payload(self) -> dict[str, Any]:
+        try:
+            read = json.loads(self.cleaned_data["payload"])
+            canonical.dumps(read)
+        except (ValueError, RecursionError) as wrong:
+            raise forms.ValidationError(f"That is no JSON that can be kept: {wrong}") from None
+        if not isinstance(read, dict):
+            raise forms.ValidationError("It has to be a JSON object, such as {}.")
+        return read
+
+    @property
+    def event(self) -> dict[str, Any]:
+        """What is delivered, once the form is valid."""
+        said = dict(self.cleaned_data)
+        return {**said, "tenant_id": int(said.pop("tenant"))}
+
+
+class EventKeyForm(forms.Form):
+    """A key for a sender outside."""
+
+    name = forms.CharField(max_length=100, label="Name", help_text="Whose key it is.")
+    events = forms.CharField(
+        required=False,
+        max_length=2000,
+        label="Events",
+        help_text="The names it may deliver, with spaces between; empty: every event of its tenant.",
+    )
+    tenant = forms.ChoiceField(label="Tenant")
+
+    def __init__(self, tenants: Mapping[int, str], data: Any = None) -> None:
+        super().__init__(data)
+        choices = [(str(pk), slug) for pk, slug in tenants.items()]
+        self.fields["tenant"] = forms.ChoiceField(label="Tenant", choices=choices)
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What the key is to be, once the form is valid."""
+        said = self.cleaned_data
+        return {
+            "tenant_id": int(said["tenant"]),
+            "name": said["name"].strip(),
+            "events": said["events"].split(),
+        }

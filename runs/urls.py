@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.urls import path
 
+from runs import api
 from runs.views import (
     artifacts,
     audit,
@@ -11,7 +12,10 @@ from runs.views import (
     corrections,
     drills,
     engine,
+    event_keys,
+    events,
     find,
+    outbox,
     pauses,
     preferences,
     replays,
@@ -45,6 +49,14 @@ urlpatterns = [
     path("runs/<uuid:run_id>/files/<int:artifact_id>/", artifacts.show, name="artifact_show"),
     path("runs/<uuid:run_id>/steps/<path:key>/facts/<str:which>.json", steps.facts, name="facts"),
     path("runs/<uuid:run_id>/steps/<path:key>/", steps.show, name="step_show"),
+    path("events/", events.index, name="event_list"),
+    path("events/new/", events.deliver, name="event_deliver"),
+    path("events/keys/", event_keys.index, name="event_keys"),
+    path("events/keys/<str:handle>/revocations/", event_keys.revoke, name="event_key_revoke"),
+    path("events/<int:event_id>/", events.show, name="event_show"),
+    path("events/<str:name>", api.receive_event, name="event_receive"),
+    path("outbox/", outbox.index, name="outbox"),
+    path("outbox/<uuid:message_id>/retries/", outbox.retry, name="outbox_retry"),
     path("workers/", workers.index, name="worker_list"),
     path("workers/<uuid:worker_id>/drains/", workers.drain, name="worker_drain"),
     path("workers/<uuid:worker_id>/returns/", workers.take_back, name="worker_take_back"),

@@ -1,6 +1,6 @@
 """A courier's side of a relayed call: take it, let it leave, put it away (R6)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -241,11 +241,3 @@ def _swept(ids: Sequence[UUID], *, to: DeliveryState, now: datetime, said: Any) 
         state__in=[DeliveryState.DELIVERED.value, DeliveryState.DEAD.value]
     )
     return rows.update(state=to.value, settled_at=now, **said)
-
-
-@commits("relay_hastened", when=bool)
-def retry_now(message_ids: Collection[UUID]) -> int:
-    """What waits for its next delivery is due at once; what is on its way stays there."""
-    return Message.objects.filter(
-        pk__in=list(message_ids), state=DeliveryState.PENDING.value, lease_until=None
-    ).update(due_at=db_now())

@@ -20,6 +20,7 @@ from runs.rules.limits import Breach, Cause, Limit
 from runs.rules.states import RunState, WaitKind, WaitState
 
 CLOCK = "the clock"
+Taken = Literal["used", "kept", "late", "duplicate", "conflict"]
 
 
 def answer(
@@ -112,11 +113,14 @@ def deliver_event(
     message_id: str,
     payload: Mapping[str, Any],
     source: str,
-) -> Literal["used", "kept", "duplicate"]:
-    """Take an event in: wake the run that waits for it, or keep it until one does (R14)."""
+) -> Taken:
+    """Take an event in: wake the run that waits for it, or keep it until one does (R14).
+
+    `late` is kept too, and says that whoever waited for it has gone; `conflict` changes nothing.
+    """
     with transaction.atomic():
         events.meet(tenant_id, name, correlation_id)
-        event = events.keep(
+        event, known = events.keep(
             tenant_id=tenant_id,
             name=name,
             correlation_id=correlation_id,
@@ -124,11 +128,11 @@ def deliver_event(
             payload=payload,
             source=source,
         )
-        if event is None:
-            return "duplicate"
+        if known != "new":
+            return known
         if any(_wake_by_event(wait_id, event) for wait_id in events.waiting_for(event)):
             return "used"
-    return "kept"
+        return "late" if events.is_late(event) else "kept"
 
 
 @commits("event_matched", when=bool)

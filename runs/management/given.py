@@ -26,6 +26,10 @@ class Misused(Exception):
     """The command line cannot be understood; the text says what to write instead."""
 
 
+class NotThere(Exception):
+    """What was named is not there, or not as it was said to be; the text says what to look at."""
+
+
 class NoSuchWorker(Exception):
     """No worker has this id; `workers list --all` names those there are and were."""
 

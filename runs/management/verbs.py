@@ -17,7 +17,7 @@ from runs.ledger.limits import DeadlineTooShort, NoDeadline
 from runs.ledger.plans import PlanChanged
 from runs.ledger.transitions import MoveRefused, NoSuchRun, RunChanged
 from runs.management.acting import UnknownActor, actor_named
-from runs.management.given import Misused, NoSuchWorker
+from runs.management.given import Misused, NoSuchWorker, NotThere
 from runs.rules.canonical import NotCanonical
 from runs.rules.inputs import InvalidInput
 from runs.rules.plan import BrokenWorkflow
@@ -35,6 +35,7 @@ WRONG = (
     NoSuchTenant,
     NoSuchRun,
     NoSuchWorker,
+    NotThere,
     MoveRefused,
     NotNow,
     RunChanged,

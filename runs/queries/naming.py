@@ -58,3 +58,9 @@ def tenant_named(actor: Actor, slug: str) -> int | None:
     """The tenant's id; None when there is none that this actor belongs to."""
     found = Tenant.objects.filter(slug=slug).values_list("pk", flat=True).first()
     return found if found is not None and may_see_tenant(actor, found) else None
+
+
+def tenants_seen(actor: Actor) -> dict[int, str]:
+    """The tenants this actor belongs to, by id; the default one first."""
+    rows = Tenant.objects.order_by("pk").values_list("pk", "slug")
+    return {pk: slug for pk, slug in rows if may_see_tenant(actor, pk)}

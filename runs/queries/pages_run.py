@@ -66,6 +66,11 @@ class RunPage:
         return self.wait.kind if self.wait else ""
 
     @property
+    def event_wait(self) -> Wait | None:
+        """The event it waits for, which a person may deliver."""
+        return self.wait if self.wait and self.wait.kind == "event" else None
+
+    @property
     def progress(self) -> Progress:
         """How far the step in work has come, by its own word or by its cursor."""
         step = self.step if self.run.state == RunState.RUNNING else None

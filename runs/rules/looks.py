@@ -68,7 +68,12 @@ LOOKS: dict[str, Look] = {
     "ended": CANCELLED,
     "lost": FAILED,
     "delivered": OK,
-    "dead": FAILED,
+    "held": Look("decide", "ambiguous"),
+    "dead": CANCELLED,
+    "stuck": FAILED,
+    # events
+    "used": OK,
+    "kept": QUEUED,
     # monitors and verdicts
     "new": QUEUED,
     "up": OK,

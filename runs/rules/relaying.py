@@ -48,3 +48,25 @@ def pause_after(attempts: int) -> timedelta:
     """Twice as long after each fruitless delivery, up to a quarter of an hour."""
     doublings = min(attempts - 1, 20)
     return min(FIRST_PAUSE * int(2**doublings), LONGEST_PAUSE)
+
+
+def what_next(
+    *, state: str, relayed: bool, on_its_way: bool, waits_for_turn: bool, paused: bool
+) -> str:
+    """What happens to a message without anybody doing anything, in words."""
+    match state:
+        case "delivered":
+            return "Nothing: it has arrived." if not relayed else "Nothing: its call is known."
+        case "dead":
+            return "Nothing: nobody waits for it any more, or it was tried too often."
+        case "held":
+            return (
+                "Nothing leaves: its call is in doubt. Its run looks it up, or a person is asked."
+            )
+    if on_its_way:
+        return "A courier is sending it now."
+    if waits_for_turn:
+        return "It leaves when what was put before it for the same resource is known."
+    if paused:
+        return "It leaves when its run is resumed."
+    return "A courier tries it when it is due" + (", under the same key." if relayed else ".")

@@ -34,6 +34,8 @@ PLACES = (
     Place(name="Decisions", view="approvals:decision_list", key="g d", icon="scale", phone=True),
     Place(name="Workflows", view="runs:workflow_list", key="g w", icon="workflow", phone=True),
     Place(name="Schedules", view="runs:schedule_list", key="g s", icon="clock"),
+    Place(name="Events", view="runs:event_list", key="g e", icon="bell"),
+    Place(name="Outbox", view="runs:outbox", key="g x", icon="arrow-up-right"),
     Place(name="Workers", view="runs:worker_list", key="g k", icon="server"),
     Place(name="Drills", view="runs:drill_list", key="g l", icon="flask-conical"),
 )
