@@ -1,0 +1,147 @@
+"""The process that fires is killed between each pair of its statements: no firing is lost, none is doubled."""
+
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+
+from runs.ledger import firings, lifecycle
+from runs.models import Firing, Run, Schedule
+from runs.queries.verify import violations
+from tests.schedules.builders import a_schedule, fire, let_it_be_due, the_firing
+from tests.schedules.test_overlap import a_run_before
+from tests.support import runs
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("_known"),
+    pytest.mark.processes,
+]
+MOST_STATEMENTS = 200
+
+
+def killed_behind(statement: int, act: Callable[[], object]) -> bool:
+    """Do it in a process of its own, killed behind that statement; False when it came to its end."""
+    # A fork must not inherit a connection: two processes would talk over each other on it.
+    connections.close_all()
+    child = os.fork()
+    if child == 0:
+        _act_and_die(statement, act)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+def _act_and_die(statement: int, act: Callable[[], object]) -> None:
+    left = [statement]
+
+    def count(execute: Callable[..., Any], *given: Any) -> Any:
+        done = execute(*given)
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+
+    try:
+        with connection.execute_wrapper(count):
+            act()
+    except BaseException:  # noqa: BLE001 - a child that fails must not go on as the test
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def starts(number: int) -> tuple[Schedule, Callable[[], object]]:
+    """A time comes, and nothing stands in its way."""
+    schedule = a_schedule(slug=f"starts-{number}", every=60)
+    let_it_be_due(schedule)
+    return schedule, lambda: firings.fire(schedule.pk)
+
+
+def replaces(number: int) -> tuple[Schedule, Callable[[], object]]:
+    """The run before is in a worker's hands."""
+    schedule = a_schedule(slug=f"replaces-{number}", every=60, overlap="replace")
+    a_run_before(schedule, "running")
+    let_it_be_due(schedule)
+    return schedule, lambda: firings.fire(schedule.pk)
+
+
+def supersedes(number: int) -> tuple[Schedule, Callable[[], object]]:
+    """The run before is in nobody's hands."""
+    schedule = a_schedule(slug=f"supersedes-{number}", every=60, overlap="replace")
+    a_run_before(schedule, "queued")
+    let_it_be_due(schedule)
+    return schedule, lambda: firings.fire(schedule.pk)
+
+
+def is_queued(number: int) -> tuple[Schedule, Callable[[], object]]:
+    """The firing that waited has its turn."""
+    schedule = a_schedule(slug=f"queued-{number}", every=60, overlap="queue_one")
+    old = a_run_before(schedule, "queued")
+    let_it_be_due(schedule)
+    fire()
+    lifecycle.cancel(runs.the_operator(), old, because="tests")
+    return schedule, lambda: firings.start_queued(schedule.pk)
+
+
+def skips(number: int) -> tuple[Schedule, Callable[[], object]]:
+    """The run before still goes on."""
+    schedule = a_schedule(slug=f"skips-{number}", every=60)
+    a_run_before(schedule, "queued")
+    let_it_be_due(schedule)
+    return schedule, lambda: firings.fire(schedule.pk)
+
+
+@pytest.mark.parametrize(
+    ("given", "state"),
+    [
+        pytest.param(starts, "started", id="starts"),
+        pytest.param(replaces, "replaced", id="replaces"),
+        pytest.param(supersedes, "replaced", id="supersedes", marks=pytest.mark.long),
+        pytest.param(is_queued, "started", id="was queued"),
+        pytest.param(skips, "skipped", id="skips", marks=pytest.mark.long),
+    ],
+)
+def test_killed_behind_any_statement_it_is_fired_once(
+    given: Callable[[int], tuple[Schedule, Callable[[], object]]], state: str
+) -> None:
+    killed = 0
+    for number in range(1, MOST_STATEMENTS):
+        schedule, act = given(number)
+        nominal = the_next_or_queued(schedule)
+        died = killed_behind(number, act)
+        act()
+        fired = Firing.objects.get(schedule=schedule, nominal_at=nominal)
+        assert fired.state == state
+        assert the_firing(schedule).pk == fired.pk
+        if state != "skipped":
+            key = f"schedule:{schedule.pk}:{nominal.isoformat()}"
+            assert [run.pk for run in Run.objects.filter(start_key=key)] == [fired.run_id]
+        assert Schedule.objects.get(pk=schedule.pk).next_at > nominal
+        put_away(schedule)
+        if not died:
+            break
+        killed += 1
+    assert killed > 8
+    assert violations() == []
+
+
+def the_next_or_queued(schedule: Schedule) -> datetime:
+    queued = Firing.objects.filter(schedule=schedule, state="queued").first()
+    if queued is not None:
+        return queued.nominal_at
+    at = Schedule.objects.get(pk=schedule.pk).next_at
+    assert at is not None
+    return at
+
+
+def put_away(schedule: Schedule) -> None:
+    """The next round claims its own run, not this one's."""
+    mine = Run.objects.filter(firings__schedule=schedule, state="queued")
+    for run_id in mine.values_list("pk", flat=True):
+        lifecycle.cancel(runs.the_operator(), run_id, because="tests")

@@ -1,0 +1,1 @@
+"""Workflows that the programs of these tests know."""
