@@ -14,7 +14,7 @@ from cronsim import CronSim, CronSimError
 from runs.definition.workflow import Heartbeat
 from runs.rules.catching_up import CatchUp
 from runs.rules.overlap import Overlap
-from runs.rules.wall_clock import DST_SAYS, DstPolicy, Due, due_by_cron, is_fixed
+from runs.rules.wall_clock import DstPolicy, Due, due_by_cron, is_fixed
 from runs.rules.words import span
 
 PREVIEWED = 5
