@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import Error, close_old_connections, connection
@@ -96,7 +96,7 @@ def send_next(lane: str, *, must_end: MustEnd) -> bool:
     if delivery is None:
         return False
     must_end(longest + TO_BOOK)
-    faults.attend(_Attended.to(delivery))
+    faults.attend(cast("faults.Attended", _Attended.to(delivery)))
     try:
         _deliver(delivery)
     except outbox.CallMoved as moved:
