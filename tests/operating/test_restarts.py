@@ -391,3 +391,11 @@ def test_the_decision_is_answered_by_page_and_by_command(
 
     assert (runs.state_of(old), runs.state_of(new)) == ("superseded", "queued")
     assert violations([old, new]) == []
+
+
+def test_a_run_whose_work_another_run_does_already_is_not_restarted_too(world: World) -> None:
+    old = a_run_that_sold()
+    new = restart(old).id
+
+    with pytest.raises(NotRestartable, match=f"Run {new} does the same work"):
+        restart(old)
