@@ -99,6 +99,7 @@ def test_a_step_that_the_new_plan_has_instead_begins_in_a_generation_of_its_own(
 
 
 def test_a_rename_that_says_what_it_was_keeps_result_and_key() -> None:
+    """R4: the scope that keys are made from outlives the name."""
     with release(V1):
         run_id = begun(until="post")
 
