@@ -8,13 +8,14 @@ import pytest
 
 from runs.engine.versions import code_here, verdict_of
 from runs.ledger import versions
-from runs.models import AuditEvent, Step
+from runs.models import AuditEvent, PlannedCall, Step
 from runs.queries.shown import run_shown
 from runs.queries.verify import violations
 from runs.queries.version_notes import version_lines
 from runs.queries.versions import past_of
 from runs.queries.why import why_of
 from runs.rules.courses import course_of
+from runs.rules.planned import list_digest
 from tests.operating import releases
 from tests.operating.releases import (
     ENTERED,
@@ -207,8 +208,8 @@ def test_a_changed_effect_voids_an_approval_that_is_not_applied_yet() -> None:
         assert again["digest"] != before
         assert SENT == []
         assert violations([run_id]) == []
-        rows = runs.PlannedCall.objects.filter(run_id=run_id, generation=again["generation"])
-        digest = runs.list_digest(row.digest for row in rows.order_by("ordinal"))
+        rows = PlannedCall.objects.filter(run_id=run_id, generation=again["generation"])
+        digest = list_digest(row.digest for row in rows.order_by("ordinal"))
         runs.answer(run_id, "approve", digest=digest, struck=[])
         go_on()
 
