@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -66,6 +67,10 @@ def killed_while_looking(arm: Callable[[], None]) -> None:
         arm()
         Caretaker(code_here()).look()
 
+    # A keeper of an earlier worker that is in the database now would leave its locks in the fork.
+    for thread in threading.enumerate():
+        if thread.name == "lease-keeper":
+            thread.join(10)
     connections.close_all()
     child = FORK.Process(target=look)
     child.start()
