@@ -19,6 +19,7 @@ from runs.ledger.correcting import NothingToCorrect
 from runs.queries.clock import db_now
 from runs.rules.inputs import InvalidInput
 from runs.rules.postures import NotReplayable, NotRestartable
+from runs.rules.verbs import NotNow
 from runs.web import HtmxRequest, actor_of
 
 REFUSALS = (
@@ -30,12 +31,14 @@ REFUSALS = (
     NotReplayable,
     NotRestartable,
     UnknownWorkflow,
+    NotNow,
 )
 FOLLOWS = {
     "resume": "The run goes on.",
     "cancel": "The run is cancelled.",
     "fail": "The run stops.",
     "correct": "The run goes on with the corrected input.",
+    "skip": "The run goes on behind the step.",
     "replay": "The run goes on from the checkpoint.",
     "restart": "A new run takes its place.",
     "begin": "It takes the old run's place, as soon as that one has let go.",

@@ -69,6 +69,7 @@ class StepDeclaration:
     was: str | None
     on_exhausted: OnExhausted
     restarts: int
+    may_skip: bool
     doc: str
     place: Place
 
@@ -95,6 +96,7 @@ def step(
     was: str | None = None,
     on_exhausted: OnExhausted = "ask",
     restarts: int | None = None,
+    may_skip: bool = False,
     each: str | None = None,
 ) -> Callable[[Body], Body]:
     """Make a method a step of its workflow; its key is the method's name."""
@@ -114,6 +116,7 @@ def step(
             was=was,
             on_exhausted=on_exhausted,
             restarts=_restarts(body.__name__, on_exhausted, restarts, place=place),
+            may_skip=may_skip,
             doc=inspect.getdoc(body) or "",
             place=place,
         )
@@ -194,6 +197,7 @@ def _refuse_wrong_kinds(declared: StepDeclaration, *, each: str | None) -> None:
         ("retry", declared.retry, (Retry,), "Retry(attempts=...)"),
         ("timeout", declared.timeout, (timedelta, type(None)), "a timedelta"),
         ("transactional", declared.transactional, (bool,), "True or False"),
+        ("may_skip", declared.may_skip, (bool,), "True where the run is right without the step"),
         ("was", declared.was, (str, type(None)), "the step's former name"),
     ]
     for name, value, kinds, wanted in expected:

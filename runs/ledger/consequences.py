@@ -11,6 +11,7 @@ from runs.ledger import (
     lifecycle,
     replaying,
     restarting,
+    skipping,
     superseding,
     transitions,
 )
@@ -37,15 +38,27 @@ class Way:
 def carry_out(run: Run, way: Way, *, closed: Sequence[Draft], now: datetime) -> None:
     """Move a locked run as its way says; `closed` are the events of the wait's end."""
     because, by = way.because, way.by
-    if way.then in ("resume", "correct"):
-        if way.then == "correct":
-            _correct(run, way, now=now)
-        go_on(run, closed=closed, because=because, by=by, now=now)
-        return
-    if way.then == "begin":
-        superseding.approved(run, way.wait, closed=closed, by=by, because=because, now=now)
-        return
-    transitions.note(run, events=closed, now=now, actor=by)
+    match way.then:
+        case "resume" | "correct" | "skip":
+            _put_right(run, way, now=now)
+            go_on(run, closed=closed, because=because, by=by, now=now)
+        case "begin":
+            superseding.approved(run, way.wait, closed=closed, by=by, because=because, now=now)
+        case _:
+            transitions.note(run, events=closed, now=now, actor=by)
+            _end_or_redo(run, way, now=now)
+
+
+def _put_right(run: Run, way: Way, *, now: datetime) -> None:
+    """What is done before the run goes on."""
+    if way.then == "correct":
+        _correct(run, way, now=now)
+    if way.then == "skip":
+        skipping.skip(run, by=way.by, because=way.because, now=now)
+
+
+def _end_or_redo(run: Run, way: Way, *, now: datetime) -> None:
+    because, by = way.because, way.by
     match way.then:
         case "cancel":
             lifecycle.end_cancelled(run, because=because, actor=by, now=now)

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from runs.models import Run
-from runs.rules.states import RunState
+from runs.rules.states import FINAL, RunState
 
 MOST_RELATED = 200
 
@@ -35,6 +35,13 @@ def family_of(run: Run) -> list[UUID]:
         generation = [one for one in rows.values_list("pk", flat=True) if one not in found]
         found.extend(one for one in generation if one not in known)
     return found
+
+
+def live_relative(run: Run) -> Run | None:
+    """Another run that stands for the same work and has not ended."""
+    relatives = Run.objects.filter(pk__in=family_of(run))
+    ended = sorted(state.value for state in FINAL)
+    return relatives.exclude(state__in=ended).order_by("-created_at").first()
 
 
 def _first(run: Run) -> UUID:

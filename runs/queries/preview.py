@@ -9,7 +9,7 @@ from django.db.models import Count, QuerySet
 
 from runs.definition import registry
 from runs.models import Call, Judgement, Run, Step, Wait
-from runs.queries.lineage import family_of, waiting_restart
+from runs.queries.lineage import family_of, live_relative, waiting_restart
 from runs.queries.plans import plan_by_hash
 from runs.queries.starting_points import point_of, refusal_of, whole_steps_before
 from runs.rules.postures import NotReplayable, Point, why_no_restart
@@ -91,11 +91,12 @@ def why_no_restart_of(
             whole_steps_before(run, checkpoint)
         except NotReplayable as refused:
             return str(refused)
-    pending = waiting_restart(run.pk)
+    pending, other = waiting_restart(run.pk), live_relative(run)
     return why_no_restart(
         unsettled=unsettled_keys(run),
         abandoned=abandon,
         pending=str(pending.pk) if pending else "",
+        instead=str(other.pk) if other else "",
         running=run.state == RunState.RUNNING,
     )
 

@@ -33,6 +33,7 @@ def stopped_at(run_id: UUID) -> Stopped:
             if each.ordinal < planned.ordinal and names & set(each.reads)
         ],
         may_restart=True,
+        may_skip=planned.may_skip,
         points=_points(run),
     )
 

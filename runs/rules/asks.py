@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 Ask = dict[str, Any]
-Then = Literal["resume", "cancel", "fail", "correct", "replay", "restart", "begin"]
+Then = Literal["resume", "cancel", "fail", "correct", "skip", "replay", "restart", "begin"]
 # What is asked after retries or the crash budget are used up, or after a definite refusal.
 AFTER_FAILURE = ("give up", "crashes", "refused")
 

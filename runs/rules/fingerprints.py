@@ -24,6 +24,7 @@ def fingerprint(declared: StepDeclaration) -> str:
             "transactional": declared.transactional,
             "on_exhausted": declared.on_exhausted,
             **({"restarts": declared.restarts} if declared.restarts else {}),
+            **({"may_skip": True} if declared.may_skip else {}),
         }
     )
 

@@ -13,6 +13,7 @@ from runs.rules.problem import Problem, nearest, problem
 def flow_problems(cls: type[Workflow]) -> Iterator[Problem]:
     """Everything wrong between the steps of a workflow."""
     yield from _about_facts(cls)
+    yield from _about_skipping(cls)
     yield from _about_effects(cls)
     for step in cls.steps:
         yield from _about_its_approval(cls, f"{cls.__name__}.{step.key}", step)
@@ -33,6 +34,19 @@ def _about_facts(cls: type[Workflow]) -> Iterator[Problem]:
                 yield _written_twice(subject, name, step, f"{cls.__name__}.{written[name].key}")
             else:
                 written[name] = step
+
+
+def _about_skipping(cls: type[Workflow]) -> Iterator[Problem]:
+    for at, step in enumerate(cls.steps):
+        missed = {name for later in cls.steps[at + 1 :] for name in later.reads} & set(step.writes)
+        if step.may_skip and missed:
+            yield problem(
+                "E030",
+                f"{cls.__name__}.{step.key} may be skipped, and a later step reads "
+                f"{', '.join(sorted(missed))}, which it writes.",
+                hint="Take may_skip=True away, or write that fact in a step of its own.",
+                place=step.place,
+            )
 
 
 def _input_names(cls: type[Workflow]) -> set[str]:

@@ -102,6 +102,7 @@ class PlanStep:
     file: str
     line: int
     restarts: int = 0
+    may_skip: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +214,7 @@ def _step(declared: StepDeclaration, ordinal: int) -> PlanStep:
         transactional=declared.transactional,
         on_exhausted=declared.on_exhausted,
         restarts=declared.restarts,
+        may_skip=declared.may_skip,
         side_effect=declared.side_effect,
         fingerprint=fingerprints.fingerprint(declared),
         code_digest=fingerprints.code_digest(declared),

@@ -50,13 +50,23 @@ def why_no_replay(state: RunState, *, checkpoint: int, begun: bool = True) -> st
 
 
 def why_no_restart(
-    *, unsettled: Sequence[str], abandoned: Sequence[str], pending: str, running: bool = False
+    *,
+    unsettled: Sequence[str],
+    abandoned: Sequence[str],
+    pending: str = "",
+    instead: str = "",
+    running: bool = False,
 ) -> str:
-    """Empty when the run may be restarted; `unsettled` are keys of calls nobody knows of (R5)."""
+    """Empty when the run may be restarted; `unsettled` are keys of calls nobody knows of (R5).
+
+    `pending` stands ready to take its place; `instead` is at work for it already.
+    """
     if pending:
         return (
             f"It is being restarted already, as run {pending}. Decide about that one, or cancel it."
         )
+    if instead:
+        return f"Run {instead} does the same work and has not ended. Restart or cancel that one."
     if running and abandoned:
         return "A worker is working on it, so nothing of it can be abandoned yet. Pause it first."
     if unknown := [key for key in abandoned if key not in set(unsettled)]:

@@ -26,6 +26,7 @@ class Stopped:
     fields: Sequence[Field] = ()
     read_before: Sequence[str] = ()
     may_restart: bool = False
+    may_skip: bool = False
     points: Sequence[int] = ()
 
     @property
@@ -123,6 +124,7 @@ def _calls(stopped: Stopped) -> str:
 def _others(stopped: Stopped) -> list[dict[str, Any]]:
     return [
         *([_correct(stopped)] if stopped.fields else []),
+        *([_skip(stopped)] if stopped.may_skip and stopped.later and not stopped.in_doubt else []),
         *([_replay(stopped)] if stopped.points else []),
         *([_restart(stopped)] if stopped.may_restart and not stopped.in_doubt else []),
         _cancel(stopped),
@@ -155,6 +157,18 @@ def _field(field: Field) -> dict[str, Any]:
     }
     choices = ["true", "false"] if field.type == "true or false" else [*map(str, field.choices)]
     return {**said, "choices": choices} if choices else said
+
+
+def _skip(stopped: Stopped) -> dict[str, Any]:
+    done = f" {of(stopped.confirmed, 'call')} of it stays as answered." if stopped.confirmed else ""
+    return option(
+        "skip",
+        "Skip the step",
+        f"Step {stopped.step} is not done, and recorded as skipped; nothing later reads what it "
+        f"would have written.{done} The run goes on with {stopped.later[0]}.",
+        then="skip",
+        danger=True,
+    )
 
 
 def _replay(stopped: Stopped) -> dict[str, Any]:

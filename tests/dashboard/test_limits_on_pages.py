@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from runs.definition import Retry, Workflow, registry, step
+from runs.engine.clockwork import Clockwork
 from runs.models import Run
 from runs.queries.clock import db_now
 from tests.commands.saying import manage
@@ -49,7 +50,7 @@ def test_a_step_timeout_and_a_deadline_are_told_apart(operating: Client) -> None
     runs.drain()
     assert "deadline: " in page_of(operating, run_id)
     Run.objects.filter(pk=run_id).update(created_at=db_now() - timedelta(hours=2))
-    runs.Clockwork().go_round()
+    Clockwork().go_round()
 
     page = page_of(operating, run_id)
 
@@ -77,7 +78,7 @@ def test_why_names_each_breach_with_its_cause_and_what_came_of_it() -> None:
 def test_resume_takes_a_longer_deadline_in_words(said: str, code: int, state: str) -> None:
     run_id = a_slow_run()
     Run.objects.filter(pk=run_id).update(created_at=db_now() - timedelta(hours=2))
-    runs.Clockwork().go_round()
+    Clockwork().go_round()
     assert runs.state_of(run_id) == "failed"
 
     answer = manage("runs", "resume", run_id, "--deadline", said)

@@ -60,8 +60,13 @@ def a_drill(plan: Plan, **found: Any) -> DrillReport:
 
 
 def recorded(plan: Plan, **said: Any) -> Recorded:
-    told = {"verified": 2, "violations": (), "stranded": 0} | said
-    return Recorded(**{"stored_hash": plan.hash, **told})
+    told: dict[str, Any] = {
+        "stored_hash": plan.hash,
+        "verified": 2,
+        "violations": (),
+        "stranded": 0,
+    }
+    return Recorded(**(told | said))
 
 
 def a_violation(invariant: str) -> Violation:

@@ -118,6 +118,7 @@ CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
     "a timeout": ("report", {"timeout": timedelta(minutes=3)}),
     "one transaction": ("report", {"transactional": True}),
     "another way out": ("report", {"on_exhausted": "stop"}),
+    "that it may be skipped": ("report", {"may_skip": True}),
 }
 
 

@@ -329,3 +329,20 @@ def test_an_input_that_nobody_reads() -> None:
     problem = the_problem(Curious, "W008")
 
     assert source_line(problem) == "class Input:"
+
+
+def test_a_step_that_may_be_skipped_writes_nothing_that_a_later_one_reads() -> None:
+    class Skips(Workflow):
+        name, version = "skips", 1
+
+        @step(writes=["found"], may_skip=True)
+        def look(self, run: Any) -> None:
+            run.write("found", 1)
+
+        @step(reads=["found"], writes=["told"])
+        def tell(self, run: Any) -> None:
+            run.write("told", run.read("found"))
+
+    found = the_problem(Skips, "E030")
+
+    assert "may be skipped, and a later step reads found" in found.message

@@ -11,6 +11,7 @@ import pytest
 from django.core.files.storage import default_storage
 
 from runs.definition import Contract, Effect, Retry, Workflow, registry, step
+from runs.engine.clockwork import Clockwork
 from runs.ledger import limits, pausing, resuming, takeover, workers
 from runs.models import Artifact, AuditEvent, Call, Run
 from runs.queries.clock import db_now
@@ -231,7 +232,7 @@ def test_the_clock_stops_what_nobody_holds_and_the_wait_is_opened_again_afterwar
     runs.drain()
     months_ago(run_id)
 
-    works = runs.Clockwork()
+    works = Clockwork()
     works.go_round()
 
     assert runs.state_of(run_id) == "failed"
@@ -258,7 +259,7 @@ def test_time_spent_waiting_for_people_or_paused_does_not_count() -> None:
     runs.open_wait(asks)
     _it_has_lasted(asks, stands, ago=timedelta(days=90) - timedelta(seconds=5))
 
-    runs.Clockwork().go_round()
+    Clockwork().go_round()
 
     for run_id in (asks, stands):
         standing = deadline_of(run_id)

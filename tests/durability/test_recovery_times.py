@@ -5,6 +5,7 @@ import signal
 import statistics
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def kills_of_busy_workers(plant: Plant, *, times: int) -> list[float]:
     run_id = plant.start("stays_on_each_page", lines=str(lines), pages=times + 1)
     killed: list[datetime] = []
     for page in range(1, times + 1):
-        plant.eventually(lambda at=page: _reached(lines, at), f"page {page}")
+        plant.eventually(partial(_reached, lines, page), f"page {page}")
         killed.append(db_now())
         plant.kill_holder_of(run_id)
     plant.until(run_id, "succeeded")

@@ -1,4 +1,4 @@
-"""What is not there yet is refused, not half done: fan-out and capacity (R15), effects by relay (R6), other databases (R29)."""
+"""What is not there is refused, not half done: fan-out (R15), effects by relay (R6), a second database in one commit (R29)."""
 
 import inspect
 from collections.abc import Iterator

@@ -3,9 +3,12 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from runs.definition import Approval, Effect, Workflow, registry, step
+from runs.ledger import restarting
 from tests.effects.shop import AT_ONCE, HARMLESS, Shop
+from tests.support import runs
 
 
 @dataclass(slots=True)
@@ -37,6 +40,10 @@ class Guess:
     def judge(self, question: str, input: Any) -> Any:  # noqa: A002
         self.world.judged[str(input)] += 1
         return {"said": input}
+
+
+def restart(run_id: UUID, **more: Any) -> restarting.Restarted:
+    return restarting.restart(runs.the_operator(), run_id, because="tests", **more)
 
 
 def made(world: World, **declared: Any) -> list[type[Workflow]]:
@@ -142,4 +149,4 @@ def _begins_again(world: World, sale: Effect) -> type[Workflow]:
     return BeginsAgain
 
 
-__all__ = ["HARMLESS", "World", "made"]
+__all__ = ["HARMLESS", "World", "made", "restart"]

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from runs.definition import Contract, Effect, Run, Workflow, registry, step
 from runs.definition.approvals import Approval
+from runs.definition.workflow import WorkflowType
 from runs.engine.worker import Worker
 from runs.models import Assignment, Wait
 from runs.queries.clock import db_now
@@ -107,7 +109,7 @@ def release(
             body |= {each.name: each.body() for each in steps}
             if migrations and number == versions[-1][0]:
                 body["migrations"] = migrations
-            type(Workflow)("Parcels", (Workflow,), {**body, "__qualname__": f"Parcels{number}"})
+            WorkflowType("Parcels", (Workflow,), {**body, "__qualname__": f"Parcels{number}"})
         yield
 
 
@@ -119,12 +121,14 @@ def begun(*, until: str) -> UUID:
     before = len(ENTERED)
     with runs.a_worker() as worker:
         while runs.the_run(run_id).step != until:
-            target = len(ENTERED) + 1
-            worker.drain_placed(
-                until=float("inf"), stop=lambda target=target: len(ENTERED) >= target
-            )
+            stop = partial(_entered_more_than, len(ENTERED))
+            worker.drain_placed(until=float("inf"), stop=stop)
             assert len(ENTERED) - before < 20
     return run_id
+
+
+def _entered_more_than(amount: int) -> bool:
+    return len(ENTERED) > amount
 
 
 def go_on() -> Worker:

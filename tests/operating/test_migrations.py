@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from runs.definition import Cursor, Migrated, Position
+from runs.definition import Cursor, DeclarationError, Migrated, Position
 from runs.models import AuditEvent, Checkpoint
 from runs.queries.verify import violations
 from tests.operating import releases
@@ -177,3 +177,18 @@ def test_a_page_that_was_turned_is_kept_by_a_migration_of_its_step() -> None:
     assert ENTERED == ["add", "page 2", "add_up", "page 4"]
     assert runs.state_of(run_id) == "succeeded"
     assert violations([run_id]) == []
+
+
+@pytest.mark.parametrize(
+    "declared", [{2: nothing}, {0: nothing}, {True: nothing}, {1: "to_v2"}, [nothing]]
+)
+def test_migrations_that_lead_from_no_earlier_version_are_refused_where_they_are_declared(
+    declared: Any,
+) -> None:
+    with (
+        pytest.raises(DeclarationError, match="version 2") as refused,
+        release((2, [FIRST]), migrations=declared),
+    ):
+        pass
+
+    assert "migrations = {1: to_v2}" in refused.value.hint

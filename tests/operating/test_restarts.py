@@ -1,7 +1,5 @@
 """Begin anew: a new run with fresh keys, the old one superseded; what would happen twice is asked first."""
 
-import time
-from contextlib import suppress
 from uuid import UUID
 
 import pytest
@@ -12,29 +10,18 @@ from django.test import Client
 from approvals.gate import DecisionGate
 from approvals.models import Decision
 from runs.definition import gates
-from runs.engine.clockwork import Clockwork
-from runs.engine.faults import Died
-from runs.ledger import lifecycle, pausing, replaying, restarting, takeover
+from runs.ledger import lifecycle, pausing, replaying
 from runs.ledger.transitions import RunChanged
-from runs.models import AuditEvent, Call, Run, Step, Wait
+from runs.models import AuditEvent, Call, Run, Step
 from runs.queries.lineage import restarts_of
 from runs.queries.verbs import seen_as
 from runs.queries.verify import violations
 from runs.rules.postures import NotReplayable, NotRestartable
 from runs.rules.verbs import NotNow
-from tests.operating.redone import World
+from tests.operating.redone import World, restart
 from tests.support import runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def restart(run_id: UUID, **more: object) -> restarting.Restarted:
-    return restarting.restart(
-        runs.the_operator(),
-        run_id,
-        because="tests",
-        **more,  # type: ignore[arg-type]
-    )
 
 
 def a_run_that_sold() -> UUID:
@@ -237,90 +224,6 @@ def test_a_restart_asks_about_what_every_run_before_it_has_done(world: World) ->
     assert runs.asked_of(runs.open_wait(third))["evidence"]["irreversible_total"] == 2
 
 
-def test_with_a_worker_at_it_the_holder_makes_the_move_at_its_next_checkpoint(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """R17"""
-    old, said = runs.a_run("redone"), []
-
-    def asked_meanwhile(run: object) -> None:
-        monkeypatch.setattr(World, "enters", lambda *_: None)
-        said.append(restart(old))
-        assert runs.state_of(old) == "running"
-
-    monkeypatch.setattr(World, "enters", lambda _, run: asked_meanwhile(run))
-    runs.drain()
-
-    assert (said[0].state, said[0].old_state) == ("waiting", "running")
-    assert runs.state_of(old) == "superseded"
-    new = said[0].id
-    runs.drain()
-    assert runs.the_run(new).step == "hear"
-    assert Wait.objects.get(run=new, kind="capacity").state == "resolved"
-    assert violations([old, new]) == []
-
-
-def test_a_run_that_ends_before_it_is_superseded_calls_its_restart_off(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old, said, world.fails = runs.a_run("begins_again"), [], -1
-    monkeypatch.setattr(World, "enters", lambda *_: said.append(restart(old)))
-    runs.drain()
-    assert runs.state_of(old) == "succeeded"
-
-    Clockwork().go_round()
-
-    new = runs.the_run(said[0].id)
-    assert (new.state, "ended as succeeded" in new.reason) == ("cancelled", True)
-    assert violations([old, new.pk]) == []
-
-
-def dies_in(world: World, monkeypatch: pytest.MonkeyPatch, old: UUID) -> restarting.Restarted:
-    """Somebody restarts the run while its worker is at it; then the worker is gone."""
-    said: list[restarting.Restarted] = []
-
-    def enters(_: World, run: object) -> None:
-        said.append(restart(old))
-        if world.resource == "book":
-            raise Died
-
-    monkeypatch.setattr(World, "enters", enters)
-    with runs.a_worker() as worker:
-        with suppress(Died):
-            worker.drain_placed(until=time.monotonic() + 60, stop=lambda: False)
-        holder = runs.the_run(old).worker_id
-        assert holder is not None
-        takeover.take_over(holder, because="its process is gone")
-    return said[0]
-
-
-def test_watch_makes_the_move_for_a_worker_that_died(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """R17"""
-    old = runs.a_run("redone")
-
-    new = dies_in(world, monkeypatch, old).id
-
-    assert (runs.state_of(old), runs.state_of(new)) == ("superseded", "queued")
-    assert violations([old, new]) == []
-
-
-def test_a_call_under_way_when_the_worker_died_keeps_the_old_run(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """R5"""
-    old, world.resource = runs.a_run("begins_again", {"sells": True}), "pen"
-    world.shop.answers = [Died()]
-
-    new = dies_in(world, monkeypatch, old).id
-
-    assert (runs.state_of(old), runs.state_of(new)) == ("paused", "cancelled")
-    assert "nobody knows what became of mp_" in runs.the_run(old).reason
-    assert not runs.the_run(old).cancel_requested
-    assert violations([old, new]) == []
-
-
 def test_a_run_that_was_seen_otherwise_is_not_restarted(world: World) -> None:
     old = a_run_that_sold()
     seen = seen_as(runs.the_run(old))
@@ -328,43 +231,6 @@ def test_a_run_that_was_seen_otherwise_is_not_restarted(world: World) -> None:
 
     with pytest.raises(RunChanged):
         restart(old, seen=seen)
-
-
-def test_a_run_begins_anew_by_itself_when_its_plan_says_so(world: World) -> None:
-    """R5"""
-    world.fails = 3
-    old = runs.a_run("begins_again")
-
-    runs.work_through(old)
-    (new,) = restarts_of(old)
-    runs.work_through(new.pk)
-
-    assert (runs.state_of(old), runs.state_of(new.pk)) == ("superseded", "succeeded")
-    assert runs.the_run(new.pk).automatic_restarts == 1
-    assert violations([old, new.pk]) == []
-
-
-def test_it_does_so_no_more_often_in_a_row_than_declared(world: World) -> None:
-    world.fails = 99
-    old = runs.a_run("begins_again")
-
-    runs.work_through(old)
-    (new,) = restarts_of(old)
-    runs.work_through(new.pk)
-
-    assert runs.asked_of(runs.open_wait(new.pk))["kind"] == "give up"
-    assert restarts_of(new.pk) == []
-
-
-def test_once_a_call_was_intended_a_person_is_asked_instead(world: World) -> None:
-    """R5"""
-    world.fails = 99
-    old = runs.a_run("begins_again", {"sells": True})
-
-    runs.work_through(old)
-
-    assert runs.asked_of(runs.open_wait(old))["kind"] == "give up"
-    assert restarts_of(old) == []
 
 
 @pytest.mark.parametrize("answers", ["page", "command"])
@@ -391,3 +257,11 @@ def test_the_decision_is_answered_by_page_and_by_command(
 
     assert (runs.state_of(old), runs.state_of(new)) == ("superseded", "queued")
     assert violations([old, new]) == []
+
+
+def test_a_run_whose_work_another_run_does_already_is_not_restarted_too(world: World) -> None:
+    old = a_run_that_sold()
+    new = restart(old).id
+
+    with pytest.raises(NotRestartable, match=f"Run {new} does the same work"):
+        restart(old)

@@ -168,7 +168,7 @@ OF_FINAL: dict[str, dict[RunState, RunState | str]] = {
     **{verb: dict.fromkeys((S, C, O), AGAIN) for verb in ("resume", "pause", "correct", "replay")},
     "cancel": dict.fromkeys((S, C, O), "cannot become cancelled"),
     # A final run stays as it is, and is linked.
-    "restart": {S: S, C: C, O: O},
+    "restart": {S: S, C: C, O: "does the same work and has not ended"},
     "decide": {S: "Already resolved", C: "Already withdrawn", O: "Already withdrawn"},
 }
 OF_NOBODY = {

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from runs.ledger import lifecycle, resuming
+from runs.ledger import lifecycle, pausing, replaying, resuming
 from runs.models import AuditEvent, Call, Run
 from runs.queries.verify import violations
 from runs.rules.inputs import InvalidInput
@@ -173,3 +173,32 @@ def test_each_way_on_says_what_becomes_of_the_calls(tmp_path: Path) -> None:
     assert "1 call already answered is not sent again" in consequence(run_id, "again")
     assert "never changes again" in consequence(run_id, "cancel")
     assert "fresh keys" in consequence(run_id, "restart")
+
+
+def test_a_step_that_may_be_skipped_is_passed_over_and_recorded() -> None:
+    run_id = runs.a_run("may_be_skipped")
+    runs.drain()
+    assert "The run goes on with send" in consequence(run_id, "skip")
+
+    runs.answer(run_id, "skip")
+    assert violations([run_id]) == []
+    runs.drain()
+
+    assert runs.state_of(run_id) == "succeeded"
+    assert runs.the_step(run_id, "paint").state == "skipped"
+    assert runs.facts_of(run_id) == {"counted": 3, "sent": 3}
+    assert "step.skipped" in kinds_of(run_id)
+    assert violations([run_id]) == []
+
+
+def test_a_skipped_step_is_done_when_the_run_is_replayed_from_before_it() -> None:
+    run_id = runs.a_run("may_be_skipped")
+    runs.drain()
+    runs.answer(run_id, "skip")
+    pausing.pause(runs.the_operator(), run_id, because="there is paint after all")
+
+    replaying.replay(runs.the_operator(), run_id, checkpoint=1, because="paint it")
+    runs.drain()
+
+    assert asked(run_id)["kind"] == "give up"
+    assert violations([run_id]) == []

@@ -8,13 +8,14 @@ import pytest
 
 from runs.engine.versions import code_here, verdict_of
 from runs.ledger import versions
-from runs.models import AuditEvent, Step
+from runs.models import AuditEvent, PlannedCall, Step
 from runs.queries.shown import run_shown
 from runs.queries.verify import violations
 from runs.queries.version_notes import version_lines
 from runs.queries.versions import past_of
 from runs.queries.why import why_of
 from runs.rules.courses import course_of
+from runs.rules.planned import list_digest
 from tests.operating import releases
 from tests.operating.releases import (
     ENTERED,
@@ -99,6 +100,7 @@ def test_a_step_that_the_new_plan_has_instead_begins_in_a_generation_of_its_own(
 
 
 def test_a_rename_that_says_what_it_was_keeps_result_and_key() -> None:
+    """R4: the scope that keys are made from outlives the name."""
     with release(V1):
         run_id = begun(until="post")
 
@@ -206,8 +208,8 @@ def test_a_changed_effect_voids_an_approval_that_is_not_applied_yet() -> None:
         assert again["digest"] != before
         assert SENT == []
         assert violations([run_id]) == []
-        rows = runs.PlannedCall.objects.filter(run_id=run_id, generation=again["generation"])
-        digest = runs.list_digest(row.digest for row in rows.order_by("ordinal"))
+        rows = PlannedCall.objects.filter(run_id=run_id, generation=again["generation"])
+        digest = list_digest(row.digest for row in rows.order_by("ordinal"))
         runs.answer(run_id, "approve", digest=digest, struck=[])
         go_on()
 
@@ -250,20 +252,20 @@ def test_a_second_look_at_the_same_run_changes_nothing() -> None:
     assert AuditEvent.objects.filter(run_id=run_id, kind="run.version_changed").count() == 1
 
 
-def test_a_checkpoint_of_a_newer_schema_is_not_executed_and_says_so() -> None:
+def test_a_checkpoint_of_a_newer_schema_is_not_executed_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with release(V1):
-        with pytest.MonkeyPatch.context() as newer:
-            for module in ("sqlite", "postgresql"):
-                newer.setattr(f"runs.ledger.{module}.CHECKPOINT_SCHEMA", 99)
-            run_id = begun(until="pack")
+        run_id = begun(until="pack")
+        monkeypatch.setattr("runs.engine.session.CHECKPOINT_SCHEMA", 0)
 
         go_on()
 
-        run = runs.the_run(run_id)
-        assert run.state == "failed"
-        assert "written by a newer release (schema 99); this one reads schema 1" in run.reason
-        assert ENTERED == ["weigh"]
-        assert violations([run_id]) == []
+    run = runs.the_run(run_id)
+    assert run.state == "failed"
+    assert "written by a newer release (schema 1); this one reads schema 0" in run.reason
+    assert ENTERED == ["weigh"]
+    assert violations([run_id]) == []
 
 
 def test_code_that_changed_under_the_same_version_is_a_warning_on_its_runs() -> None:

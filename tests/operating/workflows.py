@@ -99,6 +99,23 @@ def _that_stop_later() -> list[type[Workflow]]:
                     raise RuntimeError("out of paper")
                 run.write("printed", True)
 
+        class MayBeSkipped(Workflow):
+            """Its second step fails; nothing later needs it."""
+
+            name, version = "may_be_skipped", 1
+
+            @step(writes=["counted"])
+            def count(self, run: Any) -> None:
+                run.write("counted", 3)
+
+            @step(reads=["counted"], writes=["painted"], retry=ONCE, may_skip=True)
+            def paint(self, run: Any) -> None:
+                raise RuntimeError("out of paint")
+
+            @step(reads=["counted"], writes=["sent"])
+            def send(self, run: Any) -> None:
+                run.write("sent", run.read("counted"))
+
         class KeepsASecret(Workflow):
             name, version = "keeps_a_secret", 1
 
@@ -110,7 +127,7 @@ def _that_stop_later() -> list[type[Workflow]]:
             def use(self, run: Any) -> None:
                 run.write("done", True)
 
-    return [StumblesAndAsks, KeepsASecret]
+    return [StumblesAndAsks, MayBeSkipped, KeepsASecret]
 
 
 def _that_wait() -> list[type[Workflow]]:

@@ -22,6 +22,7 @@ from runs.management.acting import UnknownActor, actor_named
 from runs.rules.inputs import InvalidInput
 from runs.rules.policy import Actor
 from runs.rules.postures import NotReplayable, NotRestartable
+from runs.rules.verbs import NotNow
 
 WRONG = (
     NoSuchDecision,
@@ -33,6 +34,7 @@ WRONG = (
     InvalidInput,
     NotReplayable,
     NotRestartable,
+    NotNow,
 )
 MISUSED = (NoSuchOption, FieldsRefused, CommentMissing, NoSuchCall, NothingToStrike)
 SHORTEST_DIGEST = 12
