@@ -216,7 +216,7 @@ def test_the_badge_is_green_for_ten_answers_of_yes_only() -> None:
 
     assert badge_of(None, valid=False).word == "not made"
     assert (badge_of(open_ended, valid=True).word, badge_of(open_ended, valid=True).answer) == (
-        "8 of 10",
+        "9 of 10",
         Answer.UNKNOWN,
     )
     assert badge_of(failing, valid=True).answer is Answer.FAIL
