@@ -353,7 +353,8 @@ class EventForm(forms.Form):
     def event(self) -> dict[str, Any]:
         """What is delivered, once the form is valid."""
         said = dict(self.cleaned_data)
-        return {**said, "tenant_id": int(said.pop("tenant"))}
+        tenant = int(said.pop("tenant"))
+        return {**said, "tenant_id": tenant}
 
 
 class EventKeyForm(forms.Form):
