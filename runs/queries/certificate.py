@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from runs.models import Certificate as Row
-from runs.queries import drills, plans, verify
+from runs.queries import drills, plans, scheduled, verify
 from runs.queries.visibility import visible_runs, visible_to
 from runs.rules.certificate import Answer, Certificate, Evidence, Known, Recorded, badge_of
 from runs.rules.plan import Plan
@@ -79,6 +79,7 @@ def _recorded(actor: Actor, plan: Plan, *, stranded: int) -> Recorded:
         verified=len(last),
         violations=tuple(verify.violations(last)) if last else (),
         stranded=stranded,
+        schedules=scheduled.schedules_of(actor, plan.name),
     )
 
 
