@@ -2,7 +2,16 @@
 
 from runs.definition.approvals import Approval, Waived
 from runs.definition.context import Cursor, Judge, Judged, Page, Run
-from runs.definition.effects import Contract, Effect, NotSent, Probe, Refused, RetryLater, Secret
+from runs.definition.effects import (
+    Contract,
+    Effect,
+    NotSent,
+    Probe,
+    Refused,
+    RetryLater,
+    Secret,
+    Undone,
+)
 from runs.definition.migrating import Migrated, Position
 from runs.definition.places import DeclarationError
 from runs.definition.step import Retry, step
@@ -27,6 +36,7 @@ __all__ = [
     "RetryLater",
     "Run",
     "Secret",
+    "Undone",
     "Waived",
     "Workflow",
     "step",

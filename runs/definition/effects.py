@@ -35,6 +35,10 @@ class Refused(Exception):
         super().__init__(reason)
 
 
+class Undone(Exception):
+    """Raised by `run.call`: a person had this call undone by its `compensate`; it is not sent again."""
+
+
 class NotSent(Exception):
     """Raised by `send`: nothing left the house, so the same key may be sent again."""
 

@@ -22,7 +22,15 @@ class Allowing:
     def __init__(self, session: Session, attempt: Attempt) -> None:
         self.session, self.attempt = session, attempt
 
-    def draft(self, effect: Effect, resource: str, request: str, *, authority: str) -> CallDraft:
+    def draft(
+        self,
+        effect: Effect,
+        resource: str,
+        request: str,
+        *,
+        authority: str,
+        undoes: int | None = None,
+    ) -> CallDraft:
         """The call as it will be stored."""
         return CallDraft(
             key=self._key(effect, resource, request),
@@ -32,6 +40,7 @@ class Allowing:
             request_digest=canonical.digest(request),
             irreversible=effect.irreversible,
             authority=authority,
+            undoes=undoes,
         )
 
     def authority(self, effect: Effect, resource: str, request: str) -> str:

@@ -4,19 +4,20 @@ import logging
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
-from runs.engine import faults, parking, relaying, secrets
+from runs.engine import compensating, faults, parking, relaying, secrets
 from runs.engine.allowing import Allowing, draft_of
 from runs.engine.envelope import as_kept, as_shown, receiver_id_of, with_secrets
 from runs.engine.limits import CallOverdue, StepLimit, TimeIsUp, breach_of_call
+from runs.engine.refusing import AmbiguousCall, refused_name
 from runs.engine.session import Attempt, Session
 from runs.ledger import effects
 from runs.queries import resume
 from runs.queries.clock import db_now
-from runs.queries.stopped import stopped_at
-from runs.rules import asks, canonical, keys, surfacing
+from runs.rules import asks, canonical, keys
+from runs.rules.answers import Answered
 from runs.rules.calls import CallDraft, CallRecord, what_to_do
 from runs.rules.fence import FenceLost
 from runs.rules.retry import exhausted, gives_up
@@ -27,10 +28,6 @@ log = logging.getLogger(__name__)
 
 class UndeclaredEffect(RuntimeError):
     """A step called an effect that it does not declare; add it to `effects=[...]`."""
-
-
-class AmbiguousCall(RuntimeError):
-    """A call left and nobody knows whether it happened; the next attempt settles it by its key."""
 
 
 class Caller:
@@ -48,7 +45,13 @@ class Caller:
         return self._answer_of(self._made(effect, resource, request, authority=authority))
 
     def _made(
-        self, effect: Effect, resource: str, request: str, *, authority: str | None
+        self,
+        effect: Effect,
+        resource: str,
+        request: str,
+        *,
+        authority: str | None,
+        undoes: int | None = None,
     ) -> CallRecord:
         known = self._known_calls().get((effect.name, resource))
         if known is not None:
@@ -58,7 +61,7 @@ class Caller:
             if authority is not None
             else self.allowing.authority(effect, resource, request)
         )
-        draft = self.allowing.draft(effect, resource, request, authority=allowed)
+        draft = self.allowing.draft(effect, resource, request, authority=allowed, undoes=undoes)
         if effect.relay:
             return self._by_courier(effect, draft, known=None)
         self.session.hold_lease()
@@ -126,6 +129,7 @@ class Caller:
             return self._made(effect, beside, request, authority=None)
         if effect.relay and relaying.is_under_way(record):
             return self._by_courier(effect, draft_of(record), known=record)
+        self._refuse_undone(effect, record)
         match self._what_to_do(effect, record):
             case "known":
                 return self._known(effect, record)
@@ -139,6 +143,21 @@ class Caller:
                 return self._looked_up(effect, record)
             case _:
                 return self._reconciled(effect, record, why="nobody else can tell", evidence=None)
+
+    def _refuse_undone(self, effect: Effect, record: CallRecord) -> None:
+        """What was undone, or is to be, is neither looked up nor sent."""
+        decided = self.attempt.answers.get(_reconciled_name(record))
+        if record.state is CallState.ABANDONED:
+            self._remember_undo(effect, record)
+            raise compensating.undone(effect, record)
+        if decided is not None and parking.option_of(decided) == "compensate":
+            self.compensate(effect, record, decided=decided)
+
+    def _remember_undo(self, effect: Effect, record: CallRecord) -> None:
+        undo = effect.undo
+        place = (undo.name if undo else "", compensating.resource_of(record))
+        if place in self._known_calls():
+            self._remember(self._known_calls()[place])
 
     def _what_to_do(self, effect: Effect, record: CallRecord) -> str:
         return what_to_do(
@@ -154,7 +173,7 @@ class Caller:
         if record.state is CallState.CONFIRMED:
             self.session.written.reused_keys.append(record.key)
             return record
-        reopened = self.attempt.answers.get(_refused_name(record))
+        reopened = self.attempt.answers.get(refused_name(record))
         if reopened is not None and parking.option_of(reopened) == "reopen":
             return self._send_again(effect, record, allowed_by=reopened.by)
         raise Refused(record.error)
@@ -224,8 +243,11 @@ class Caller:
             why=why,
             evidence={**(evidence or {}), **self._evidence(record)},
             irreversible=effect.irreversible,
+            undone_by=effect.undo.name if effect.undo else "",
         )
         answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
+        if parking.option_of(answered) == "compensate":
+            self.compensate(effect, record, decided=answered)
         if parking.option_of(answered) == "happened":
             given = answered.answer.get("fields", {}).get("receiver_id", "")
             answer = {"id": given, "reconciled_by": answered.by}
@@ -239,6 +261,25 @@ class Caller:
                 )
             )
         return self._send_again(effect, record, allowed_by=f"person:{answered.by}")
+
+    def compensate(self, effect: Effect, record: CallRecord, *, decided: Answered) -> NoReturn:
+        """Make the declared undo, as a call of its own; then raise Undone, here and ever after."""
+        undo = effect.undo
+        if undo is None:
+            raise UndeclaredEffect(f"{effect.name} declares no compensate=, so nothing undoes it.")
+        if record.state is not CallState.ABANDONED:
+            made = self._made(
+                undo,
+                compensating.resource_of(record),
+                compensating.request_of(record),
+                authority=compensating.authority_of(decided),
+                undoes=record.id,
+            )
+            if record.state in UNSETTLED_CALLS:
+                self._remember(
+                    effects.abandon(self.session.fence, record, by=decided.by, undo=made)
+                )
+        raise compensating.undone(effect, record)
 
     def _evidence(self, record: CallRecord) -> dict[str, Any]:
         shown: dict[str, Any] = {"error": record.error, "sent_at": record.sent_at.isoformat()}
@@ -336,30 +377,5 @@ class Caller:
         return answer
 
 
-def refuse_unknown(attempt: Attempt) -> None:
-    """An author's `except` may hide that nobody knows of a call; no step ends before it is known (I6)."""
-    for record in (attempt.calls or {}).values():
-        named = record.key in attempt.named_keys and not record.unsent
-        if named and record.state in UNSETTLED_CALLS:
-            raise AmbiguousCall(
-                f"{record.effect} for {record.resource} was sent and not answered, and step "
-                f"{attempt.begun.key} went on as if it were known. Let the error of run.call pass."
-            )
-
-
-def park_refused(session: Session, attempt: Attempt, refusal: Refused) -> bool:
-    """After a definite refusal the run asks; False when no call of this attempt was refused."""
-    for record in (attempt.calls or {}).values():
-        if record.state is CallState.REFUSED and record.key in attempt.named_keys:
-            stopped = stopped_at(session.fence.run_id)
-            ask = surfacing.refused(stopped, call=as_shown(record), reason=refusal.reason)
-            parking.answered_or_park(session, attempt, name=_refused_name(record), ask=ask)
-    return False
-
-
 def _reconciled_name(record: CallRecord) -> str:
     return f"reconcile {record.key} {record.sends}"
-
-
-def _refused_name(record: CallRecord) -> str:
-    return f"refused {record.key} {record.sends}"

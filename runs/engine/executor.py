@@ -8,13 +8,13 @@ from enum import Enum, auto
 
 from django.db import OperationalError, connection
 
-from runs.definition.effects import Refused, RetryLater
+from runs.definition.effects import Refused, RetryLater, Undone
 from runs.engine import faults, parking, secrets, stopping
 from runs.engine.away import AWAY, takes_no_writes
-from runs.engine.caller import park_refused, refuse_unknown
 from runs.engine.context import RunContext
 from runs.engine.interruptions import HandBack, Parked, StopRequested
 from runs.engine.limits import DeadlineOver, StepLimit, TimeIsUp
+from runs.engine.refusing import park_refused, refuse_unknown
 from runs.engine.session import (
     Attempt,
     Keeper,
@@ -125,9 +125,8 @@ def _attempt(session: Session) -> Went:
             _enter(attempt, session, context, limit)
             ending = True
             advanced = _finish(session, attempt, context)
-    except Refused as refusal:
-        park_refused(session, attempt, refusal)
-        return _failed(session, attempt, refusal)
+    except (Refused, Undone) as refusal:
+        return _refused(session, attempt, refusal)
     except RetryLater as later:
         _park_retry(session, attempt, later, after=later.after.total_seconds(), counts=False)
         return Went.STOPPED
@@ -147,6 +146,15 @@ def _attempt(session: Session) -> Went:
     except (Exception, SystemExit) as error:  # noqa: BLE001
         return _failed(session, attempt, error)
     return _went_on(session, attempt, advanced)
+
+
+def _refused(session: Session, attempt: Attempt, refusal: Refused | Undone) -> Went:
+    if isinstance(refusal, Refused):
+        park_refused(session, attempt, refusal)
+        return _failed(session, attempt, refusal)
+    session.written.clear()
+    lifecycle.fail(session.fence, reason=str(refusal), error_class=type(refusal).__name__)
+    return Went.STOPPED
 
 
 def _went_on(session: Session, attempt: Attempt, advanced: Advanced) -> Went:

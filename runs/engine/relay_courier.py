@@ -37,13 +37,22 @@ MustEnd = Callable[[float | None], None]
 
 def lanes() -> list[str]:
     """One for each receiver that any known workflow reaches by relay."""
+    return sorted({lane_of(effect.receiver) for effect in _relayed()})
+
+
+def _relayed() -> list[Effect]:
+    """Every known effect that leaves by relay, and what undoes one."""
     effects = [
         effect
         for workflow in registry.all_workflows()
         for step in workflow.steps
         for effect in step.effects
     ]
-    return sorted({lane_of(effect.receiver) for effect in effects if effect.relay})
+    return [each for effect in effects for each in _with_undo(effect) if each.relay]
+
+
+def _with_undo(effect: Effect) -> list[Effect]:
+    return [effect, *([effect.undo] if effect.undo else [])]
 
 
 def run_lane(lane: str, *, stopped: Callable[[], bool], must_end: MustEnd) -> None:
@@ -109,13 +118,7 @@ def send_next(lane: str, *, must_end: MustEnd) -> bool:
 
 
 def _effects_in(lane: str) -> list[Effect]:
-    return [
-        effect
-        for workflow in registry.all_workflows()
-        for step in workflow.steps
-        for effect in step.effects
-        if effect.relay and lane_of(effect.receiver) == lane
-    ]
+    return [effect for effect in _relayed() if lane_of(effect.receiver) == lane]
 
 
 def _deliver(delivery: Delivery) -> None:
@@ -147,7 +150,8 @@ def _effect_of(delivery: Delivery) -> Effect | None:
         (
             effect
             for step in workflow.steps
-            for effect in step.effects
+            for declared in step.effects
+            for effect in _with_undo(declared)
             if effect.name == delivery.call.effect and step.scope == delivery.scope
         ),
         None,

@@ -154,6 +154,23 @@ def doubt(
     return record_of(stored)
 
 
+@commits("compensation_committed")
+def abandon(fence: Fence, call: CallRecord, *, by: str, undo: CallRecord) -> CallRecord:
+    """Nobody will know whether it happened, and what may have happened is undone."""
+    with transaction.atomic():
+        run, now = transitions.hold(fence), db_now()
+        stored = _change(
+            fence,
+            call,
+            to=CallState.ABANDONED,
+            also_from=(),
+            settled_at=now,
+            source=f"undone by {undo.key}, person:{by}"[:300],
+        )
+        _note(run, fence, stored, "call.compensated", now=now, undone_by=undo.key, by=by)
+    return record_of(stored)
+
+
 @commits("late_answer_committed")
 def keep_late_answer(fence: Fence, call: CallRecord, *, answer: dict[str, Any]) -> None:
     """Keep what came back to a worker that had been replaced: evidence, never a result (R25, R37)."""

@@ -96,6 +96,9 @@ def _was_told(subject: Subject, call: Call, told: Told) -> Iterator[Violation]:
 
 
 def _belongs_to_its_step(subject: Subject, call: Call) -> Iterator[Violation]:
+    if call.undoes_id is not None:
+        yield from _undoes_one(subject, call)
+        return
     declared = [
         effect
         for planned in subject.ever_planned(call.step)
@@ -116,6 +119,13 @@ def _belongs_to_its_step(subject: Subject, call: Call) -> Iterator[Violation]:
     )
     if done:
         yield from _is_settled(subject, call)
+
+
+def _undoes_one(subject: Subject, call: Call) -> Iterator[Violation]:
+    """An undo belongs to the call whose key it carries, and somebody has decided it."""
+    undone = Call.objects.filter(pk=call.undoes_id, run=subject.run).first()
+    if undone is None or call.resource != f"undo {undone.key}" or not call.authority:
+        yield subject.violates("I7", f"{call.key} undoes a call that it does not name.")
 
 
 def _is_settled(subject: Subject, call: Call) -> Iterator[Violation]:

@@ -164,6 +164,10 @@ def _decided(
     if wait is None:
         yield subject.violates("I7", f"{call.key} names a decision that this run does not have.")
         return
+    if call.undoes_id is not None:
+        if '"option":"compensate"' not in (wait.answer or ""):
+            yield subject.violates("I7", f"Nobody has decided that {call.key} undoes anything.")
+        return
     covered = approvals.covered_by(wait)
     if isinstance(covered, str):
         yield subject.violates("I7", f"{call.key} names the decision {wait.pk}, which {covered}.")

@@ -177,9 +177,15 @@ def question(
 
 
 def reconcile(
-    *, step: str, call: Mapping[str, Any], why: str, evidence: Any, irreversible: bool
+    *,
+    step: str,
+    call: Mapping[str, Any],
+    why: str,
+    evidence: Any,
+    irreversible: bool,
+    undone_by: str = "",
 ) -> Ask:
-    """What happened to a call whose result nobody knows (I6)."""
+    """What happened to a call whose result nobody knows (I6); `undone_by` is what compensates it."""
     return ask(
         "reconcile",
         f"Did {call['effect']} for {call['resource']} happen?",
@@ -200,6 +206,7 @@ def reconcile(
                 "happen after all, and the receiver does not recognise the key, it happens twice.",
                 danger=irreversible,
             ),
+            *([_undo(step, call, undone_by)] if undone_by else []),
             option(
                 "stop",
                 "Stop",
@@ -211,6 +218,17 @@ def reconcile(
         evidence={"why": why, **(evidence or {})},
         irreversible=irreversible,
         call=call,
+    )
+
+
+def _undo(step: str, call: Mapping[str, Any], undone_by: str) -> dict[str, Any]:
+    return option(
+        "compensate",
+        "Undo it",
+        f"{undone_by} is sent, under a key of its own, to undo what may have happened; it is told key "
+        f"{call['key']}, the request, and that no answer is known. Then the call is recorded as "
+        f"abandoned, and the run stops as failed in step {step}, unless the step goes on without it.",
+        danger=True,
     )
 
 
