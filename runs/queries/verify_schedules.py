@@ -33,9 +33,9 @@ def schedules_hold() -> Iterator[Violation]:
     for schedule in Schedule.objects.order_by("pk").iterator(chunk_size=AT_ONCE):
         if schedule.removed_at is not None and schedule.due_at is not None:
             yield _violation(f"Schedule {schedule.slug} is removed and would still be due.")
-        if schedule.next_at is not None:
-            late = schedule.due_at is None or schedule.due_at < schedule.next_at
-            if late or schedule.due_at > schedule.next_at + timedelta(seconds=schedule.jitter):
+        if schedule.next_at is not None and schedule.due_at is not None:
+            most = timedelta(seconds=schedule.jitter)
+            if not schedule.next_at <= schedule.due_at <= schedule.next_at + most:
                 yield _violation(f"Schedule {schedule.slug} is not due at its next time.")
             ahead = Firing.objects.filter(
                 schedule=schedule, by_hand=False, nominal_at__gte=schedule.next_at

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +18,7 @@ BODIES = "tests.schedules.timed"
 
 
 @pytest.fixture
-def plant(own_plant: Plant) -> Iterator[Plant]:
+def plant(own_plant: Plant) -> Plant:
     """Two watches beside each other, and a cluster of one worker."""
     Tenant.objects.get_or_create(slug="default")
     own_plant.site.settings["WORKFLOW_APPS"] += f",{BODIES}"
