@@ -190,15 +190,7 @@ def reconcile(
         "reconcile",
         f"Did {call['effect']} for {call['resource']} happen?",
         [
-            option(
-                "happened",
-                "It happened",
-                f"Nothing is sent. Step {step} takes the id you enter as the receiver's answer "
-                "and goes on.",
-                fields={
-                    "receiver_id": {"type": "str", "label": "The receiver's id", "required": True}
-                },
-            ),
+            _happened(step),
             option(
                 "did_not",
                 "It did not: send again",
@@ -218,6 +210,15 @@ def reconcile(
         evidence={"why": why, **(evidence or {})},
         irreversible=irreversible,
         call=call,
+    )
+
+
+def _happened(step: str) -> dict[str, Any]:
+    return option(
+        "happened",
+        "It happened",
+        f"Nothing is sent. Step {step} takes the id you enter as the receiver's answer and goes on.",
+        fields={"receiver_id": {"type": "str", "label": "The receiver's id", "required": True}},
     )
 
 
