@@ -119,5 +119,5 @@ def test_it_costs_the_same_for_many_workers(
     for number in range(12):
         a_busy_worker(f"order-{number}")
 
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(22):
         page_of(looking)
