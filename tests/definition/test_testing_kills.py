@@ -18,6 +18,7 @@ NEVER_HERE = {
     "refusal_committed",
     "unsent_committed",
     "doubt_committed",
+    "compensation_committed",
     "late_answer_committed",
     "late_write_committed",
     "failed",

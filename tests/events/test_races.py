@@ -65,7 +65,7 @@ def test_at_the_moment_the_wait_opens_twice_over_the_run_goes_on_exactly_once(ra
         runs.deliver("order.paid", "order-7", {"sum": -1})
         runs.a_run("waits_for_payment")
         runs.drain()
-        spread = time.monotonic() - began
+        spread = min(time.monotonic() - began, 0.06)
         for number in range(races):
             run_id, message = runs.a_run("waits_for_payment"), str(uuid4())
 
