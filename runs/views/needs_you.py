@@ -3,7 +3,7 @@
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
-from runs.queries import pages_needs
+from runs.queries import drills, pages_needs
 from runs.queries.clock import db_now
 from runs.web import HtmxRequest, actor_of, page_or_part, unchanged
 
@@ -21,6 +21,7 @@ def index(request: HtmxRequest) -> HttpResponse:
         now=now,
         version=version,
         needs=pages_needs.needs(actor),
+        drills=drills.failing(actor),
         at_risk=pages_needs.at_risk(actor),
         counts=pages_needs.counts_now(actor),
         finished=pages_needs.just_finished(actor),
