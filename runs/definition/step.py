@@ -70,6 +70,7 @@ class StepDeclaration:
     on_exhausted: OnExhausted
     restarts: int
     may_skip: bool
+    files: str | None
     doc: str
     place: Place
 
@@ -97,9 +98,14 @@ def step(
     on_exhausted: OnExhausted = "ask",
     restarts: int | None = None,
     may_skip: bool = False,
+    files: str | None = None,
     each: str | None = None,
 ) -> Callable[[Body], Body]:
-    """Make a method a step of its workflow; its key is the method's name."""
+    """Make a method a step of its workflow; its key is the method's name.
+
+    `files` says why what it writes outside its artifacts survives a crash in the middle; it belongs
+    to the certificate, not to the plan.
+    """
 
     def declare(body: Body) -> Body:
         place = _place_of(body)
@@ -117,6 +123,7 @@ def step(
             on_exhausted=on_exhausted,
             restarts=_restarts(body.__name__, on_exhausted, restarts, place=place),
             may_skip=may_skip,
+            files=files,
             doc=inspect.getdoc(body) or "",
             place=place,
         )
@@ -198,6 +205,7 @@ def _refuse_wrong_kinds(declared: StepDeclaration, *, each: str | None) -> None:
         ("timeout", declared.timeout, (timedelta, type(None)), "a timedelta"),
         ("transactional", declared.transactional, (bool,), "True or False"),
         ("may_skip", declared.may_skip, (bool,), "True where the run is right without the step"),
+        ("files", declared.files, (str, type(None)), "why its files survive a crash"),
         ("was", declared.was, (str, type(None)), "the step's former name"),
     ]
     for name, value, kinds, wanted in expected:

@@ -96,6 +96,7 @@ class Workflow(metaclass=WorkflowType):
 
     A subclass of a workflow keeps its steps in their places; a step it defines anew stands where
     the old one stood, further ones follow. `class Base(Workflow, abstract=True)` is not registered.
+    A drill starts it with `drilled_with`, as far as it is given no other input.
     """
 
     name: ClassVar[str]
@@ -104,6 +105,7 @@ class Workflow(metaclass=WorkflowType):
     heartbeat: ClassVar[Heartbeat | None] = None
     Input: ClassVar[type | None] = None
     migrations: ClassVar[Mapping[int, Migration]] = {}
+    drilled_with: ClassVar[Mapping[str, Any]] = {}
 
     place: ClassVar[Place]
     steps: ClassVar[tuple[StepDeclaration, ...]] = ()

@@ -20,6 +20,7 @@ __all__ = ["InboxTriage", "ten_steps", "verbs"]
 
 ROWS_AT_ONCE = 500
 MOST_SHARDS = 2000
+SAMPLE = Path(__file__).parent / "sample" / "inbox.tsv"
 SHARD_SIZES = {"scoring": 250, "model": 20}
 
 delete = Effect(
@@ -43,6 +44,7 @@ class InboxTriage(Workflow):
     """Sort an inbox, delete what a person agrees is spam, report."""
 
     name, version = "inbox_triage", 1
+    drilled_with = {"inbox": str(SAMPLE)}
     deadline = timedelta(hours=12)
     heartbeat = Heartbeat(
         every=timedelta(seconds=30), grace=timedelta(minutes=2), progress=timedelta(minutes=10)
@@ -62,6 +64,7 @@ class InboxTriage(Workflow):
         writes=["manifest"],
         retry=Retry(give_up_on=(UnreadableInbox, ModelRefused)),
         timeout=timedelta(hours=1),
+        files="The copy is built aside and renamed whole; a second attempt takes the one that stands.",
     )
     def prepare(self, run: Run) -> None:
         """Copy the inbox into a Maildir of this run, and list its messages."""

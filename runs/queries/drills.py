@@ -37,6 +37,15 @@ def newest_drills(actor: Actor, *, workflow: str = "") -> list[Drill]:
     return list(found.order_by("-started_at", "-id")[:LISTED])
 
 
+def failing(actor: Actor) -> list[Drill]:
+    """Of each workflow the newest drill that was finished, where it failed."""
+    recent = visible_to(actor, Drill.objects.defer("report")).exclude(state="aborted")
+    newest: dict[str, Drill] = {}
+    for drill in recent.order_by("-started_at", "-id")[:LISTED]:
+        newest.setdefault(drill.workflow, drill)
+    return [drill for drill in newest.values() if drill.state == "failed"]
+
+
 def drill_named(actor: Actor, drill_id: UUID) -> Drill | None:
     return visible_to(actor, Drill.objects.all()).filter(pk=drill_id).first()
 

@@ -87,7 +87,8 @@ def _broken(known: Known, question: str) -> Iterator[Evidence]:
 def _observed(known: Known, *, files_only: bool) -> Iterator[Evidence]:
     for seen in known.drill.undeclared if known.drill else ():
         if not files_only or "file" in seen.what:
-            yield _fails(f"{seen.sentence}, and declares no effect.", f"step:{seen.step}")
+            lacking = "neither an effect nor files=" if "file" in seen.what else "no effect"
+            yield _fails(f"{seen.sentence}, and declares {lacking}.", f"step:{seen.step}")
 
 
 # 1. Steps
@@ -127,6 +128,8 @@ def _state(known: Known) -> Iterator[Evidence]:
                 f"{_listed(step.writes)}: facts, committed with the end of {step.key}.",
                 f"step:{step.key}",
             )
+        if step.files:
+            yield _passes(f"{step.key} keeps files of its own: “{step.files}”", f"step:{step.key}")
     if missing := _drilled(known, "Whether a step keeps anything elsewhere has not been watched"):
         yield missing
         return

@@ -59,10 +59,11 @@ class Observed:
     file: str
     line: int
     declares_effects: bool = False
+    declares_files: bool = False
 
     @property
     def undeclared(self) -> bool:
-        return not self.declares_effects
+        return not (self.declares_effects or (self.declares_files and "file" in self.what))
 
     @property
     def sentence(self) -> str:
@@ -131,7 +132,7 @@ class DrillReport:
 
     @property
     def undeclared(self) -> tuple[Observed, ...]:
-        """What steps that declare no effect did all the same."""
+        """What steps did that they declare neither as an effect nor as files."""
         return tuple(each for each in self.observed if each.undeclared)
 
     @property

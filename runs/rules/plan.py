@@ -82,7 +82,7 @@ class PlanHeartbeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanStep:
-    """One step of a plan; `doc`, `file`, `line` and `code_digest` are shown, but no part of any hash."""
+    """One step of a plan; `doc`, `files`, `file`, `line` and `code_digest` are in no hash."""
 
     key: str
     scope: str
@@ -103,6 +103,7 @@ class PlanStep:
     line: int
     restarts: int = 0
     may_skip: bool = False
+    files: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +216,7 @@ def _step(declared: StepDeclaration, ordinal: int) -> PlanStep:
         on_exhausted=declared.on_exhausted,
         restarts=declared.restarts,
         may_skip=declared.may_skip,
+        files=declared.files,
         side_effect=declared.side_effect,
         fingerprint=fingerprints.fingerprint(declared),
         code_digest=fingerprints.code_digest(declared),

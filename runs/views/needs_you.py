@@ -3,7 +3,7 @@
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
-from runs.queries import pages_needs, pages_outbox, pages_schedules
+from runs.queries import drills, pages_needs, pages_outbox, pages_schedules
 from runs.queries.clock import db_now
 from runs.web import HtmxRequest, actor_of, page_or_part, unchanged
 
@@ -23,6 +23,7 @@ def index(request: HtmxRequest) -> HttpResponse:
         needs=pages_needs.needs(actor),
         schedules=pages_schedules.incidents(actor),
         stuck=pages_outbox.stuck(actor),
+        drills=drills.failing(actor),
         at_risk=pages_needs.at_risk(actor),
         counts=pages_needs.counts_now(actor),
         finished=pages_needs.just_finished(actor),

@@ -69,6 +69,21 @@ def test_a_violation_stands_above_everything_else(seeing: Client) -> None:
     assert page.index("It happened twice under one key.") < page.index('id="matrix"')
 
 
+def test_the_first_page_shows_a_workflow_whose_newest_drill_failed_until_one_passes(
+    seeing: Client,
+) -> None:
+    failed = kept(a_report(violations=(VIOLATION,)))
+    kept(a_report(aborted_because="no cluster came up"))
+    before = seeing.get("/").content.decode()
+
+    kept(a_report(started_at="2099-01-01T00:00:00+00:00"))
+
+    assert "Failed drills" in before
+    assert f"/drills/{failed}/" in before
+    assert "Nothing needs you" not in before
+    assert "Failed drills" not in seeing.get("/").content.decode()
+
+
 def test_json_junit_and_html_are_taken_away_as_files(seeing: Client) -> None:
     drill_id = kept(a_report())
 

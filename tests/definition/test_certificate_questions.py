@@ -1,5 +1,7 @@
 """The ten questions: what makes each answer pass, fail or unknown."""
 
+from dataclasses import replace
+
 import pytest
 
 from runs.definition import Effect
@@ -89,6 +91,33 @@ def test_what_a_step_with_effects_did_is_its_business() -> None:
     )
 
     assert answers_of(certified(plan, a_drill(plan, observed=(seen,))))["steps"] == "pass"
+
+
+def test_files_that_are_declared_are_a_steps_own_and_a_socket_is_not_covered_by_them() -> None:
+    plan = a_plan()
+    seen = Observed(
+        step="propose",
+        what="wrote a file",
+        detail="/srv/x",
+        file="pay.py",
+        line=7,
+        declares_files=True,
+    )
+    socket = replace(seen, what="opened a socket")
+
+    assert answers_of(certified(plan, a_drill(plan, observed=(seen,))))["state"] == "pass"
+    assert answers_of(certified(plan, a_drill(plan, observed=(socket,))))["steps"] == "fail"
+
+
+def test_why_a_steps_own_files_survive_is_said_among_the_evidence() -> None:
+    plan = a_plan()
+    why = "Written aside, and renamed whole."
+    first = replace(plan.steps[0], files=why)
+
+    certificate = certified(replace(plan, steps=(first, *plan.steps[1:])))
+
+    said = [each.text for each in evidence_of(certificate, "state", "pass")]
+    assert f"{first.key} keeps files of its own: “{why}”" in said
 
 
 def test_a_duplicate_at_the_receiver_fails() -> None:

@@ -136,6 +136,7 @@ def test_a_changed_declaration_changes_its_own_fingerprint_and_the_plan_hash(cha
 @pytest.mark.parametrize(
     ("key", "declared"),
     [
+        ("propose", {"files": "Written aside, and renamed whole."}),
         ("propose", {"reads": ["limit", "inbox"]}),
         ("purge", {"writes": ("gone", "purged")}),
         ("purge", {"effects": [a_harmless_effect(), an_effect()]}),

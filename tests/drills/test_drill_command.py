@@ -2,7 +2,7 @@
 
 import json
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -16,6 +16,9 @@ from runs.rules.drill_report import DrillReport
 from runs.rules.policy import local_operator
 from tests.drills.test_report import AGREED, VIOLATION, a_report
 from tests.support.postgresql import PostgresServer
+
+if TYPE_CHECKING:
+    from runs.management.drills.asked import Asked
 
 
 def said(*arguments: str, **options: Any) -> str:
@@ -51,6 +54,7 @@ def test_list_names_every_crash_point() -> None:
         (["--kill-after", "11"], "steps 1 to 10"),
         (["--input", "[]"], "object"),
         (["--input", '{"nonsense": 1}'], "nonsense"),
+        (["example_judge"], "drilled_with"),
         (["--runs", "0"], "whole numbers"),
         (["--as", "nobody"], "nobody"),
         (["--db-restart", "--postgresql-url", "postgresql://127.0.0.1/x"], "leave out"),
@@ -79,6 +83,24 @@ def test_the_report_is_stored_with_one_event_and_is_found_by_workflow_and_plan(
     actor = local_operator("tests")
     assert drills.latest_report(actor, workflow="refunds", plan_hash="ab" * 32) == a_report()
     assert drills.latest_report(actor, workflow="refunds", plan_hash="cd" * 32) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "judge"), [([], "scoring"), (["--input", '{"judge": "model"}'], "model")]
+)
+def test_what_a_workflow_is_drilled_with_needs_not_be_typed_and_may_be_replaced(
+    default_tenant: None, monkeypatch: pytest.MonkeyPatch, arguments: list[str], judge: str
+) -> None:
+    drilled: list[Asked] = []
+    monkeypatch.setattr(
+        outside, "drill_on_scratch", lambda asked, **_: drilled.append(asked) or a_report()
+    )
+
+    said("inbox_triage", *arguments)
+
+    (asked,) = drilled
+    assert asked.data["inbox"].endswith("inbox.tsv")
+    assert asked.data.get("judge", "scoring") == judge
 
 
 def test_a_violation_ends_with_one_and_is_printed(

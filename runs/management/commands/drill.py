@@ -1,8 +1,9 @@
 """The command `drill`: kill a workflow's workers at its steps, and say whether every invariant held."""
 
 import json
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,21 +51,32 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("workflow", nargs="?", default="ten_steps")
         parser.add_argument("--version-of", type=int, metavar="N", help="not its latest version")
-        parser.add_argument("--input", default="{}", metavar="JSON", help="an object, or @FILE")
+        parser.add_argument(
+            "--input",
+            default="{}",
+            metavar="JSON",
+            help="an object, or @FILE; in place of drilled_with",
+        )
         parser.add_argument("--kill-after", default="", metavar="3,6,9", help="after these steps")
         for name, says in FLAGS.items():
             parser.add_argument(f"--{name}", action="store_true", help=says)
         parser.add_argument("--random", type=int, metavar="SEED", help="strike at random")
         parser.add_argument("--runs", type=int, default=1, metavar="N", help="how many runs")
         parser.add_argument("--workers", type=int, default=2, metavar="N")
-        parser.add_argument("--patience", type=float, default=60.0, help="seconds to stand still")
+        parser.add_argument(
+            "--patience",
+            metavar="SECONDS",
+            type=float,
+            default=60.0,
+            help="how long a run may stand still",
+        )
         parser.add_argument(
             "--postgresql-url", default="", help="a server for the scratch database"
         )
         parser.add_argument("--list", action="store_true", help="name every crash point")
         parser.add_argument("--as", dest="who", metavar="USER", help="act as this user")
         parser.add_argument("--json", action="store_true", help="print JSON")
-        parser.add_argument("--on-this-database", action="store_true", help="used by itself")
+        parser.add_argument("--on-this-database", action="store_true", help=SUPPRESS)
 
     def handle(self, *_args: Any, **said: Any) -> None:
         if said["list"]:
@@ -139,8 +151,20 @@ def _asked(said: dict[str, Any]) -> Asked:
     )
     plan = conduct.plan_asked_for(asked)
     conduct.require_steps(plan, kills)
-    inputs.validated(conduct.class_asked_for(asked), data)
+    asked = _with_input(asked)
     return asked if _names_a_fault(said) else conduct.usual(asked, plan)
+
+
+def _with_input(asked: Asked) -> Asked:
+    workflow = conduct.class_asked_for(asked)
+    data = {**workflow.drilled_with, **asked.data}
+    try:
+        inputs.validated(workflow, data)
+    except InvalidInput as invalid:
+        raise given.Misused(
+            f"{invalid}. Give it with --input, or write drilled_with = {{...}} in the workflow."
+        ) from None
+    return replace(asked, data=data)
 
 
 def _names_a_fault(said: dict[str, Any]) -> bool:

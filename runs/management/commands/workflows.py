@@ -191,6 +191,8 @@ def _lines_of_step(step: PlanStep) -> Iterator[str]:
         yield f"   approval waived: {step.approval.waived}"
     elif step.approval:
         yield f"   asks {_listed(step.approval.groups, nobody='anybody')} about {step.approval.of}"
+    if step.files:
+        yield f"   keeps files of its own: {step.files}"
     yield f"   tried {step.retry.attempts} times, then: {step.on_exhausted}; {step.fingerprint[:12]}"
 
 

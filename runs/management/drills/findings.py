@@ -202,14 +202,19 @@ def _survived(each: Played, found: Found) -> str:
 
 def observed(stage: Stage, asked: Asked) -> list[Observed]:
     """What steps did to the world, each place once."""
-    effects = {step.key: bool(step.effects) for step in _class_of(asked).steps}
+    steps = {step.key: step for step in _class_of(asked).steps}
     lines = {
         (line["step"], line["what"], line["file"], line["line"]): line
         for line in lines_of(stage.observed)
     }
     return [
-        Observed(**line, declares_effects=effects.get(line["step"], False))
+        Observed(
+            **line,
+            declares_effects=bool(steps[line["step"]].effects),
+            declares_files=bool(steps[line["step"]].files),
+        )
         for _, line in sorted(lines.items())
+        if line["step"] in steps
     ]
 
 
