@@ -123,7 +123,7 @@ def _belongs_to_its_step(subject: Subject, call: Call) -> Iterator[Violation]:
 
 def _undoes_one(subject: Subject, call: Call) -> Iterator[Violation]:
     """An undo belongs to the call whose key it carries, and somebody has decided it."""
-    undone = Call.objects.filter(pk=call.undoes_id, run=subject.run).first()
+    undone = Call.objects.filter(undone_by=call, run=subject.run).first()
     if undone is None or call.resource != f"undo {undone.key}" or not call.authority:
         yield subject.violates("I7", f"{call.key} undoes a call that it does not name.")
 

@@ -6,6 +6,7 @@ import pytest
 
 from runs.engine import drill_rehearsal, relay_courier
 from runs.engine.drill_rehearsal import NotAScratch
+from runs.ledger import relaying
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,7 +26,7 @@ def test_a_courier_that_is_told_to_rehearse_is_armed_before_it_takes_anything(
     done: list[str] = []
     monkeypatch.setenv(drill_rehearsal.TOLD, "told")
     monkeypatch.setattr(drill_rehearsal, "arm", lambda: done.append("armed"))
-    monkeypatch.setattr(relay_courier.outbox, "sweep", lambda lane: done.append(lane))
+    monkeypatch.setattr(relaying, "sweep", lambda lane: done.append(lane))
 
     relay_courier.run_lane(
         "relay shop", stopped=lambda: "relay shop" in done, must_end=lambda _: None
