@@ -2,13 +2,14 @@
 
 import json
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
 from runs.management.drills import outside
+from runs.management.drills.asked import Asked
 from runs.models import AuditEvent, Drill, Run, Tenant
 from runs.queries import drills
 from runs.rules.crash_points import POINTS
@@ -16,9 +17,6 @@ from runs.rules.drill_report import DrillReport
 from runs.rules.policy import local_operator
 from tests.drills.test_report import AGREED, VIOLATION, a_report
 from tests.support.postgresql import PostgresServer
-
-if TYPE_CHECKING:
-    from runs.management.drills.asked import Asked
 
 
 def said(*arguments: str, **options: Any) -> str:
@@ -92,9 +90,12 @@ def test_what_a_workflow_is_drilled_with_needs_not_be_typed_and_may_be_replaced(
     default_tenant: None, monkeypatch: pytest.MonkeyPatch, arguments: list[str], judge: str
 ) -> None:
     drilled: list[Asked] = []
-    monkeypatch.setattr(
-        outside, "drill_on_scratch", lambda asked, **_: drilled.append(asked) or a_report()
-    )
+
+    def drill(asked: Asked, **_: Any) -> DrillReport:
+        drilled.append(asked)
+        return a_report()
+
+    monkeypatch.setattr(outside, "drill_on_scratch", drill)
 
     said("inbox_triage", *arguments)
 
