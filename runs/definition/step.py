@@ -55,7 +55,11 @@ class Retry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDeclaration:
-    """Everything `@step` was told, beside the body it decorates."""
+    """Everything `@step` was told, beside the body it decorates.
+
+    `files` says why what it writes outside its artifacts survives a crash in the middle; it belongs
+    to the certificate, not to the plan.
+    """
 
     key: str
     body: Callable[..., Any] = field(repr=False)
@@ -71,8 +75,11 @@ class StepDeclaration:
     restarts: int
     may_skip: bool
     files: str | None
-    doc: str
     place: Place
+
+    @property
+    def doc(self) -> str:
+        return inspect.getdoc(self.body) or ""
 
     @property
     def scope(self) -> str:
@@ -83,6 +90,11 @@ class StepDeclaration:
     def side_effect(self) -> bool:
         """Reads nothing and changes something: what it does depends on nothing that is recorded."""
         return not self.reads and bool(self.effects or self.transactional)
+
+
+def _declared(body: Body, declaration: StepDeclaration) -> Body:
+    setattr(body, DECLARATION, declaration)
+    return body
 
 
 def step(
@@ -101,11 +113,7 @@ def step(
     files: str | None = None,
     each: str | None = None,
 ) -> Callable[[Body], Body]:
-    """Make a method a step of its workflow; its key is the method's name.
-
-    `files` says why what it writes outside its artifacts survives a crash in the middle; it belongs
-    to the certificate, not to the plan.
-    """
+    """Make a method a step of its workflow, declared as `StepDeclaration` says; its name is the key."""
 
     def declare(body: Body) -> Body:
         place = _place_of(body)
@@ -124,12 +132,10 @@ def step(
             restarts=_restarts(body.__name__, on_exhausted, restarts, place=place),
             may_skip=may_skip,
             files=files,
-            doc=inspect.getdoc(body) or "",
             place=place,
         )
         _refuse_wrong_kinds(declaration, each=each)
-        setattr(body, DECLARATION, declaration)
-        return body
+        return _declared(body, declaration)
 
     return declare
 
