@@ -11,7 +11,7 @@ from runs.ledger.commits import commits
 from runs.models import Call, Run, Wait
 from runs.queries.clock import db_now
 from runs.queries.lineage import waiting_restart
-from runs.queries.preview import restart_preview, unsettled_keys
+from runs.queries.preview import is_being_cancelled, restart_preview, unsettled_keys
 from runs.rules import canonical, succession
 from runs.rules.chain import Draft
 from runs.rules.states import FINAL, AssignmentState, CallState, RunState, WaitKind, WaitState
@@ -126,6 +126,10 @@ def approved(
     )
     if again is not None:
         birth.stand_ready(new, again, now=now, by=by, closed=closed)
+    elif is_being_cancelled(old):
+        transitions.note(new, events=closed, now=now, actor=by)
+        because = f"Not restarted: run {old.pk} is being cancelled. Restart it when it has ended."
+        ending.end(new, to=RunState.CANCELLED, because=because, actor=by, now=now)
     elif old.state == RunState.RUNNING:
         request(new, old, because=said, by=by, now=now)
         birth.stand_ready(new, until_it_lets_go(old), now=now, by=by, closed=closed)
