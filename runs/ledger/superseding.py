@@ -10,7 +10,7 @@ from runs.ledger import assignments, audit, birth, ending, transitions
 from runs.ledger.commits import commits
 from runs.models import Call, Run, Wait
 from runs.queries.clock import db_now
-from runs.queries.lineage import waiting_restart
+from runs.queries.lineage import ready_restart, waiting_restart
 from runs.queries.preview import is_being_cancelled, restart_preview, unsettled_keys
 from runs.rules import canonical, succession
 from runs.rules.chain import Draft
@@ -158,20 +158,28 @@ def stop(old: Run, *, actor: str, now: datetime, fence: int = 0) -> bool:
 
     Then the old run stands still with a reason that says why, and the new one never begins (R5).
     """
-    new = waiting_restart(old.pk)
+    # Not one about which a person is asked still: whoever answers has locked it before the old one.
+    new = ready_restart(old.pk)
     new = transitions.lock(new.pk) if new else None
     unknown = _unsettled_now(old)
     if new is not None and new.state == RunState.WAITING and not unknown:
         take_place(new, old, because=old.reason, by=actor, now=now, fence=fence)
         _let_begin(new, old, by=actor, now=now)
         return True
-    because = _unknown(unknown) if unknown else "Its restart was called off."
+    because = _unknown(unknown) if unknown else _called_off(old)
     if new is not None and new.state == RunState.WAITING:
         ending.end(new, to=RunState.CANCELLED, because=because, actor=actor, now=now)
     Run.objects.filter(pk=old.pk).update(cancel_requested=False, supersede_requested=False)
     old.cancel_requested = old.supersede_requested = False
     old.reason = because
     return False
+
+
+def _called_off(old: Run) -> str:
+    asked = waiting_restart(old.pk)
+    if asked is None:
+        return "Its restart was called off."
+    return f"A person decides whether run {asked.pk} takes its place."
 
 
 def _unsettled_now(old: Run) -> list[str]:

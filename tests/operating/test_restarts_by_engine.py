@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -193,3 +194,32 @@ def test_a_run_that_is_being_cancelled_is_not_superseded_instead(
     runs.drain()
 
     assert (runs.state_of(old), restarts_of(old)) == ("cancelled", [])
+
+
+def test_a_restart_that_is_asked_about_does_not_begin_because_another_one_was_requested(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R5: the holder makes room for whoever waits for it alone, and for nobody else."""
+    old, said = runs.a_run("redone_plan"), []
+
+    class Hears(list[Any]):
+        def append(self, heard: Any) -> None:
+            super().append(heard)
+            if len(self) == 2:
+                said.append(restart(old))
+
+    def asked_meanwhile(run: Any) -> None:
+        if run.step == "purge":
+            monkeypatch.setattr(World, "enters", lambda *_: None)
+            lifecycle.cancel(runs.the_operator(), restart(old).id, because="rather not")
+
+    monkeypatch.setattr(World, "enters", lambda _, run: asked_meanwhile(run))
+    world.shop.heard = Hears()
+    runs.drain()
+    runs.approve(old)
+    runs.drain()
+
+    assert (said[0].asks, runs.state_of(said[0].id)) == (True, "waiting")
+    assert (runs.state_of(old), str(said[0].id) in runs.the_run(old).reason) == ("paused", True)
+    assert runs.asked_of(runs.open_wait(said[0].id))["kind"] == "restart"
+    assert violations([old, said[0].id]) == []
