@@ -55,7 +55,11 @@ class Retry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDeclaration:
-    """Everything `@step` was told, beside the body it decorates."""
+    """Everything `@step` was told, beside the body it decorates.
+
+    `files` says why what it writes outside its artifacts survives a crash in the middle; it belongs
+    to the certificate, not to the plan.
+    """
 
     key: str
     body: Callable[..., Any] = field(repr=False)
@@ -101,11 +105,7 @@ def step(
     files: str | None = None,
     each: str | None = None,
 ) -> Callable[[Body], Body]:
-    """Make a method a step of its workflow; its key is the method's name.
-
-    `files` says why what it writes outside its artifacts survives a crash in the middle; it belongs
-    to the certificate, not to the plan.
-    """
+    """Make a method a step of its workflow; its key is the method's name."""
 
     def declare(body: Body) -> Body:
         place = _place_of(body)
