@@ -16,8 +16,10 @@ from approvals.views import decision
 from approvals.views.refusals import refusing
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
+from runs.ledger.plans import PlanChanged
 from runs.queries.clock import db_now
 from runs.rules.inputs import InvalidInput
+from runs.rules.plan import BrokenWorkflow
 from runs.rules.postures import NotReplayable, NotRestartable
 from runs.rules.verbs import NotNow
 from runs.web import HtmxRequest, actor_of
@@ -31,6 +33,8 @@ REFUSALS = (
     NotReplayable,
     NotRestartable,
     UnknownWorkflow,
+    BrokenWorkflow,
+    PlanChanged,
     NotNow,
 )
 FOLLOWS = {

@@ -55,7 +55,7 @@ class Caller:
     ) -> CallRecord:
         known = self._known_calls().get((effect.name, resource))
         if known is not None:
-            return self._settled(effect, known, request)
+            return self._settled(effect, known, request, authority=authority)
         allowed = (
             authority
             if authority is not None
@@ -81,7 +81,7 @@ class Caller:
             [relaying.relayed(effect, draft, known=known, allowed_by=allowed_by)],
         )
         record = self._known_calls()[draft.effect, draft.resource]
-        return self._settled(effect, record, draft.request)
+        return self._settled(effect, record, draft.request, authority=draft.authority or None)
 
     def relay_ahead(self, calls: Sequence[tuple[Effect, str, str, str]]) -> None:
         """Leave calls that nobody has named yet to the couriers together, and wait for them once."""
@@ -122,7 +122,9 @@ class Caller:
 
     # What is known of a call that was made before
 
-    def _settled(self, effect: Effect, record: CallRecord, request: str) -> CallRecord:
+    def _settled(
+        self, effect: Effect, record: CallRecord, request: str, *, authority: str | None
+    ) -> CallRecord:
         self._remember(record)
         if record.request_digest != canonical.digest(request) and self._sends_both(record, request):
             beside = keys.resource_beside(record.resource, request)
@@ -134,6 +136,9 @@ class Caller:
             case "known":
                 return self._known(effect, record)
             case "send":
+                # Who allowed it in an earlier generation did not allow it in this one (I7, R3, R4).
+                if authority is None:
+                    self.allowing.authority(effect, record.resource, record.request)
                 return self._send_again(effect, record, allowed_by="it never left")
             case "resend":
                 return self._send_again(
@@ -317,17 +322,15 @@ class Caller:
             self._did_not_leave(record, secrets.describe(unsent), in_doubt=in_doubt)
             raise
         except TimeIsUp:
-            self._cut_off(record, leaving=leaving, in_doubt=in_doubt)
+            # Before the call could leave, or while it was under way.
+            late = "the step's timeout was over"
+            self._did_not_leave(record, late, in_doubt=leaving or in_doubt)
             raise
         # The rim of a call: whatever else comes out, nobody knows whether it happened (R7).
         except (Exception, SystemExit, CallOverdue) as error:  # noqa: BLE001
             return self._doubted(effect, record, error, took=time.monotonic() - began)
         faults.reach("sent")
         return self._book(effect, record, answer)
-
-    def _cut_off(self, record: CallRecord, *, leaving: bool, in_doubt: bool) -> None:
-        """The step's time was over: before the call could leave, or while it was under way."""
-        self._did_not_leave(record, "the step's timeout was over", in_doubt=leaving or in_doubt)
 
     def _did_not_leave(self, record: CallRecord, reason: str, *, in_doubt: bool) -> None:
         """This sending left nothing; with an earlier one in doubt the call itself stays so (I6)."""

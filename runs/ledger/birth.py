@@ -43,8 +43,8 @@ def born(heir: Heir, *, now: datetime, waits_for: WaitDraft | None = None) -> Ru
     """The new run with its first event; it is placed, unless it `waits_for` something first."""
     run = _row(heir, ready=waits_for is None, now=now)
     first = heir.plan.steps[len(heir.given)]
-    for number, step in enumerate(heir.given, start=1):
-        _give(run, step, number=number, now=now)
+    for step in heir.given:
+        _give(run, step, now=now)
     Step.objects.create(
         run=run,
         key=first.key,
@@ -53,7 +53,6 @@ def born(heir: Heir, *, now: datetime, waits_for: WaitDraft | None = None) -> Ru
         fence=0,
         state=(StepState.PENDING if waits_for is None else StepState.WAITING).value,
     )
-    run.checkpoint = len(heir.given)
     audit.append(run, [_started(run, heir)], now=now, actor=heir.started_by)
     if waits_for is None:
         _save(run)
@@ -137,14 +136,17 @@ def _started(run: Run, heir: Heir) -> Draft:
     return Draft(kind="run.started", body=canonical.dumps(body))
 
 
-def _give(run: Run, step: Step, *, number: int, now: datetime) -> None:
-    """A finished step of the old run, with its plan and its files, as a kept fact of the new one."""
+def _give(run: Run, step: Step, *, now: datetime) -> None:
+    """A finished step of the old run, with its plan and its files, as a kept fact of the new one.
+
+    One that a person skipped stays skipped, and has no checkpoint here either.
+    """
     kept = Step.objects.create(
         run=run,
         key=step.key,
         scope=step.scope,
         ordinal=step.ordinal,
-        state=StepState.SUCCEEDED.value,
+        state=step.state,
         attempt=step.attempt,
         fence=0,
         facts=step.facts,
@@ -154,7 +156,10 @@ def _give(run: Run, step: Step, *, number: int, now: datetime) -> None:
         started_at=step.started_at,
         ended_at=step.ended_at,
     )
-    _milepost(run, kept, number=number, now=now, finished=True, output=step.facts_digest)
+    if kept.state == StepState.SKIPPED:
+        return
+    run.checkpoint += 1
+    _milepost(run, kept, number=run.checkpoint, now=now, finished=True, output=step.facts_digest)
     mine = {"run": step.run_id, "step": step.key, "generation": step.generation}
     planned = PlannedCall.objects.filter(**mine).order_by("id")
     PlannedCall.objects.bulk_create([_own(row, run) for row in planned], batch_size=500)

@@ -35,6 +35,9 @@ def new_generation(
     resealed = resealing.copy_lists(run, carry, sources)
     facts = {}
     for carried in carry.carried:
+        if carried.skipped:
+            _skipped_row(run, carried.step, now=now)
+            continue
         facts[carried.step.key] = {
             name: resealed.get(name, value) for name, value in carried.facts.items()
         }
@@ -44,9 +47,11 @@ def new_generation(
 
 
 def _kept_behind(run: Run, kept: Sequence[Step]) -> int:
-    if not kept:
+    """The checkpoint of the last one that was finished; a skipped one has none."""
+    finished = [step for step in kept if step.state == StepState.SUCCEEDED]
+    if not finished:
         return 0
-    last = kept[-1]
+    last = finished[-1]
     rows = Checkpoint.objects.filter(
         run=run, step=last.key, generation=last.generation, finished=True
     )
@@ -74,6 +79,20 @@ def _carried_row(run: Run, step: Any, facts: dict[str, Any], *, now: datetime) -
         fence=run.fence,
         facts=text,
         facts_digest=canonical.digest(text),
+        ended_at=now,
+    )
+
+
+def _skipped_row(run: Run, step: Any, *, now: datetime) -> None:
+    """What a person has passed over stays passed over."""
+    Step.objects.create(
+        run=run,
+        key=step.key,
+        scope=step.scope,
+        ordinal=step.ordinal,
+        generation=run.generation,
+        state=StepState.SKIPPED.value,
+        fence=run.fence,
         ended_at=now,
     )
 

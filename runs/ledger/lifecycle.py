@@ -278,7 +278,8 @@ def cancel(actor: Actor, run_id: UUID, *, because: str, seen: str | None = None)
         if run.state != RunState.RUNNING:
             assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="cancelled", now=now)
             end_cancelled(run, because=because, actor=actor.name, now=now)
-        elif not run.cancel_requested:
+        elif run.supersede_requested or not run.cancel_requested:
+            # A run that is cancelled makes no room: the one that stands ready is called off.
             event = Draft(kind="run.cancel_requested", body=canonical.dumps({"because": because}))
             transitions.note(
                 run,
@@ -286,6 +287,7 @@ def cancel(actor: Actor, run_id: UUID, *, because: str, seen: str | None = None)
                 now=now,
                 actor=actor.name,
                 cancel_requested=True,
+                supersede_requested=False,
                 reason=because,
             )
         return run.state

@@ -10,13 +10,13 @@ from runs.ledger import assignments, buffers, lifecycle, transitions
 from runs.ledger.commits import commits
 from runs.models import Artifact, Run, Step, Wait
 from runs.queries.clock import db_now
-from runs.queries.limits import deadline_of
+from runs.queries.limits import HELD_UP, deadline_of
 from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.fence import Fence
 from runs.rules.limits import Deadline, length
 from runs.rules.policy import Actor, Verb, require
-from runs.rules.states import AssignmentState, RunState, StepState, WaitKind, WaitState
+from runs.rules.states import AssignmentState, RunState, StepState, WaitState
 from runs.rules.written import ArtifactStored, StepPlace, Written
 
 THE_CLOCK = "the clock"
@@ -54,7 +54,7 @@ def stop_unheld(run_id: UUID, *, progress: ArtifactStored) -> bool:
     with transaction.atomic():
         run, now = transitions.lock(run_id), db_now()
         standing = deadline_of(run.pk)
-        if run.state not in (RunState.QUEUED, RunState.WAITING) or _asks_a_person(run):
+        if run.state not in (RunState.QUEUED, RunState.WAITING) or _is_held_up(run):
             return False
         if standing is None or not standing.is_over:
             return False
@@ -62,9 +62,10 @@ def stop_unheld(run_id: UUID, *, progress: ArtifactStored) -> bool:
     return True
 
 
-def _asks_a_person(run: Run) -> bool:
+def _is_held_up(run: Run) -> bool:
+    """It asks a person, or has not begun: it stands ready to take another run's place."""
     open_waits = Wait.objects.filter(run=run, state=WaitState.OPEN.value)
-    return open_waits.filter(kind=WaitKind.DECISION.value).exists()
+    return open_waits.filter(kind__in=HELD_UP).exists()
 
 
 def _stop(
@@ -102,6 +103,8 @@ def _stop(
         actor=actor,
         fence=fence,
         reason=reason,
+        pause_requested=False,
+        paused_with=None,
     )
 
 

@@ -13,6 +13,7 @@ from runs.ledger import assignments, birth, holding, lifecycle, plans, supersedi
 from runs.ledger.commits import commits
 from runs.models import Call, Run, Step, Wait
 from runs.queries.clock import db_now
+from runs.queries.lineage import waiting_restart
 from runs.queries.preview import why_no_restart_of
 from runs.queries.starting_points import whole_steps_before
 from runs.rules import canonical, inputs
@@ -116,11 +117,12 @@ def _of(cls: type[Workflow], old: Run, text: str, *, by: str, because: str) -> b
 def restart_by_itself(fence: Fence, *, allowed: int, error_class: str, error: str) -> UUID | None:
     """What its plan declares when retries are used up; None when a person has to be asked (R5).
 
-    Only if no call was ever intended, and not more often in a row than declared.
+    Only if no call was ever intended, not more often in a row than declared, and not where
+    another run stands ready to take its place.
     """
     with transaction.atomic():
         old, now = transitions.hold(fence), db_now()
-        stops = old.cancel_requested or old.pause_requested
+        stops = old.cancel_requested or old.pause_requested or waiting_restart(old.pk)
         if stops or old.automatic_restarts >= allowed or Call.objects.filter(run=old).exists():
             return None
         Step.objects.filter(run=old, key=old.step, superseded=False).update(

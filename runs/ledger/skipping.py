@@ -4,7 +4,7 @@ from datetime import datetime
 
 from runs.ledger import transitions
 from runs.models import Run, Step
-from runs.queries.in_doubt import calls_in_doubt
+from runs.queries.in_doubt import is_in_doubt
 from runs.queries.plans import plan_by_hash
 from runs.rules import canonical
 from runs.rules.chain import Draft
@@ -22,7 +22,7 @@ def skip(run: Run, *, by: str, because: str, now: datetime) -> None:
     following = plan.steps[planned.ordinal : planned.ordinal + 1]
     if not (planned.may_skip and following):
         raise NotNow(f"Step {run.step} of run {run.reference} may not be skipped.")
-    if any(call["step"] == run.step for call in calls_in_doubt(run.pk)):
+    if is_in_doubt(run.pk, scope=planned.scope):
         raise NotNow(f"Nobody knows whether a call of step {run.step} happened. Settle that first.")
     step = Step.objects.get(run=run, key=run.step, superseded=False)
     step.state, step.ended_at, step.fence = StepState.SKIPPED.value, now, run.fence

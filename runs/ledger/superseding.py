@@ -10,8 +10,8 @@ from runs.ledger import assignments, audit, birth, ending, replaced, transitions
 from runs.ledger.commits import commits
 from runs.models import Call, Run, Wait
 from runs.queries.clock import db_now
-from runs.queries.lineage import waiting_restart
-from runs.queries.preview import restart_preview, unsettled_keys
+from runs.queries.lineage import ready_restart, waiting_restart
+from runs.queries.preview import is_being_cancelled, restart_preview, unsettled_keys
 from runs.rules import canonical, succession
 from runs.rules.chain import Draft
 from runs.rules.states import FINAL, AssignmentState, CallState, RunState, WaitKind, WaitState
@@ -126,6 +126,10 @@ def approved(
     )
     if again is not None:
         birth.stand_ready(new, again, now=now, by=by, closed=closed)
+    elif is_being_cancelled(old):
+        transitions.note(new, events=closed, now=now, actor=by)
+        because = f"Not restarted: run {old.pk} is being cancelled. Restart it when it has ended."
+        ending.end(new, to=RunState.CANCELLED, because=because, actor=by, now=now)
     elif old.state == RunState.RUNNING:
         request(new, old, because=said, by=by, now=now)
         birth.stand_ready(new, until_it_lets_go(old), now=now, by=by, closed=closed)
@@ -154,14 +158,15 @@ def stop(old: Run, *, actor: str, now: datetime, fence: int = 0) -> bool:
 
     Then the old run stands still with a reason that says why, and the new one never begins (R5).
     """
-    new = waiting_restart(old.pk)
+    # Not one about which a person is asked still: whoever answers has locked it before the old one.
+    new = ready_restart(old.pk)
     new = transitions.lock(new.pk) if new else None
     unknown = _unsettled_now(old)
     if new is not None and new.state == RunState.WAITING and not unknown:
         take_place(new, old, because=old.reason, by=actor, now=now, fence=fence)
         _let_begin(new, old, by=actor, now=now)
         return True
-    because = _unknown(unknown) if unknown else "Its restart was called off."
+    because = _unknown(unknown) if unknown else _called_off(old)
     if new is not None and new.state == RunState.WAITING:
         replaced.given_up(new, because=because)
         ending.end(new, to=RunState.CANCELLED, because=because, actor=actor, now=now)
@@ -169,6 +174,13 @@ def stop(old: Run, *, actor: str, now: datetime, fence: int = 0) -> bool:
     old.cancel_requested = old.supersede_requested = False
     old.reason = because
     return False
+
+
+def _called_off(old: Run) -> str:
+    asked = waiting_restart(old.pk)
+    if asked is None:
+        return "Its restart was called off."
+    return f"A person decides whether run {asked.pk} takes its place."
 
 
 def _unsettled_now(old: Run) -> list[str]:

@@ -22,6 +22,8 @@ OUTSIDE = (
     WaitKind.CAPACITY.value,
     WaitKind.RELAY.value,
 )
+# While one of these is open no deadline stops a run: it asks a person, or has not begun.
+HELD_UP = (WaitKind.DECISION.value, WaitKind.CAPACITY.value)
 MOST_SHOWN = 5
 AT_ONCE = 200
 
@@ -109,7 +111,7 @@ def may_be_over(*, besides: Sequence[UUID] = ()) -> list[UUID]:
             state__in=[RunState.QUEUED.value, RunState.WAITING.value],
             created_at__lt=now - timedelta(seconds=seconds),
         )
-        asks = Wait.objects.filter(state=WaitState.OPEN.value, kind=WaitKind.DECISION.value)
-        rows = rows.exclude(pk__in=asks.values("run_id")).exclude(pk__in=list(besides))
+        held_up = Wait.objects.filter(state=WaitState.OPEN.value, kind__in=HELD_UP)
+        rows = rows.exclude(pk__in=held_up.values("run_id")).exclude(pk__in=list(besides))
         found += rows.order_by("created_at").values_list("pk", flat=True)[:AT_ONCE]
     return found

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from runs.models import Run
-from runs.rules.states import FINAL, RunState
+from runs.rules.states import FINAL, RunState, WaitKind, WaitState
 
 MOST_RELATED = 200
 
@@ -17,6 +17,13 @@ def waiting_restart(run_id: UUID) -> Run | None:
     """The run that stands ready to take this one's place and has not begun yet."""
     rows = Run.objects.filter(restart_of=run_id, state=RunState.WAITING.value, fence=0)
     return rows.order_by("created_at").first()
+
+
+def ready_restart(run_id: UUID) -> Run | None:
+    """The one of them that waits for nothing but this run's worker: no person is asked any more."""
+    rows = Run.objects.filter(restart_of=run_id, state=RunState.WAITING.value, fence=0)
+    ready = rows.filter(waits__state=WaitState.OPEN.value, waits__kind=WaitKind.CAPACITY.value)
+    return ready.order_by("created_at").first()
 
 
 def is_unborn(run: Run) -> bool:

@@ -98,7 +98,14 @@ def why_no_restart_of(
         pending=str(pending.pk) if pending else "",
         instead=str(other.pk) if other else "",
         running=run.state == RunState.RUNNING,
+        cancelling=is_being_cancelled(run),
     )
+
+
+def is_being_cancelled(run: Run) -> bool:
+    """Whether its holder ends it for good at its next checkpoint, and nobody takes its place."""
+    requested = run.cancel_requested and not run.supersede_requested
+    return requested and run.state == RunState.RUNNING
 
 
 def unsettled_keys(run: Run) -> list[str]:

@@ -26,15 +26,12 @@ class Recovery:
     """
 
     run_id: UUID
+    reference: str
     worker_id: UUID
     because: str
     lost_at: datetime
     taken_at: datetime
     began_at: datetime
-
-    @property
-    def short(self) -> str:
-        return f"{str(self.run_id)[:4]}…{str(self.run_id)[-6:]}"
 
     @property
     def seconds(self) -> float:
@@ -88,7 +85,7 @@ def _with_what_followed(lost: QuerySet[Assignment]) -> QuerySet[Assignment]:
         lost.annotate(next=Subquery(first))
         .annotate(began_at=Subquery(began))
         .filter(began_at__isnull=False)
-        .select_related("worker")
+        .select_related("worker", "run")
     )
 
 
@@ -100,6 +97,7 @@ def _recovery(row: Assignment) -> Recovery:
     seen_gone = worker.renewed_at if by_lease else worker.ended_at
     return Recovery(
         run_id=row.run_id,
+        reference=row.run.reference,
         worker_id=worker.pk,
         because=row.outcome,
         lost_at=seen_gone or row.closed_at,

@@ -80,18 +80,16 @@ def why_pages_are_unsound(run: Run, step: Step) -> str:
 
 
 def whole_steps_before(run: Run, number: int) -> Sequence[Step]:
-    """The finished steps that stand up to this whole-step checkpoint, in the plan's order."""
+    """The steps that are over up to this whole-step checkpoint, skipped ones too, in the plan's order."""
     point = point_of(run, number)
     if point.is_page:
         raise NotReplayable(
             f"Checkpoint {number} is a page of step {point.step}. A new run begins behind whole "
             "steps only."
         )
-    return list(
-        Step.objects.filter(
-            run=run, superseded=False, state=StepState.SUCCEEDED.value, ordinal__lt=point.first
-        ).order_by("ordinal")
-    )
+    over = [StepState.SUCCEEDED.value, StepState.SKIPPED.value]
+    rows = Step.objects.filter(run=run, superseded=False, state__in=over, ordinal__lt=point.first)
+    return list(rows.order_by("ordinal"))
 
 
 def points_of(run: Run) -> list[Point]:

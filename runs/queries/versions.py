@@ -88,18 +88,6 @@ def past_of(run: Run) -> Past:
     plan, current = plan_by_hash(run.plan_id), Step.objects.filter(run=run, superseded=False)
     rows = list(current.only(*STEP).order_by("ordinal"))
     here = next(row for row in rows if row.key == run.step)
-    numbers = _numbers(run)
-    done = [
-        Done(
-            key=row.key,
-            scope=row.scope,
-            ordinal=row.ordinal,
-            facts=canonical.loads(row.facts),
-            checkpoint=numbers.get((row.key, row.generation), 0),
-        )
-        for row in rows
-        if row.state == StepState.SUCCEEDED
-    ]
     made = Call.objects.filter(run=run).exclude(state__in=["refused", "abandoned"])
     calls = _keys(made)
     unknown = made.filter(state__in=sorted(UNSETTLED_CALLS), unsent=False, checkpoint=None)
@@ -112,7 +100,7 @@ def past_of(run: Run) -> Past:
         state=run.state,
         schema=newest_schema(run),
         input=canonical.loads(run.input),
-        done=done,
+        done=_done(run, [row for row in rows if row is not here]),
         here=Here(
             key=here.key,
             scope=here.scope,
@@ -130,6 +118,23 @@ def newest_schema(run: Run) -> int:
     """The form in which the run's last checkpoint was written; 0 when it has none."""
     rows = Checkpoint.objects.filter(run=run, number=run.checkpoint)
     return rows.values_list("schema", flat=True).first() or 0
+
+
+def _done(run: Run, rows: list[Step]) -> list[Done]:
+    """What is over of these: finished, or skipped by a person."""
+    numbers = _numbers(run)
+    return [
+        Done(
+            key=row.key,
+            scope=row.scope,
+            ordinal=row.ordinal,
+            facts=canonical.loads(row.facts),
+            checkpoint=numbers.get((row.key, row.generation), 0),
+            skipped=row.state == StepState.SKIPPED,
+        )
+        for row in rows
+        if row.state in (StepState.SUCCEEDED, StepState.SKIPPED)
+    ]
 
 
 def _numbers(run: Run) -> Mapping[tuple[str, int], int]:
@@ -181,7 +186,7 @@ def _plans(run: Run, plan: Plan, rows: list[Step]) -> Iterator[MadePlan]:
 
 
 def _approved_alone(run: Run, here: Step) -> Iterator[MadePlan]:
-    """Calls of the step in work that somebody allowed, and that have not been made."""
+    """Calls of the step in work that somebody allowed, and that have not left."""
     waits = Wait.objects.filter(
         run=run,
         step=here.key,
@@ -189,7 +194,8 @@ def _approved_alone(run: Run, here: Step) -> Iterator[MadePlan]:
         state=WaitState.RESOLVED.value,
         name__startswith="call ",
     )
-    made = set(Call.objects.filter(run=run, scope=here.scope).values_list("key", flat=True))
+    left = Call.objects.filter(run=run, scope=here.scope, unsent=False)
+    made = set(left.values_list("key", flat=True))
     for subject in waits.order_by("pk").values_list("subject", flat=True):
         call = canonical.loads(subject)["call"]
         if call["key"] not in made:

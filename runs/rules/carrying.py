@@ -14,10 +14,11 @@ from runs.rules.versions import unchanged_prefix
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
-    """A step that counts as finished under the new plan, with its facts."""
+    """A step that is over under the new plan: finished, with its facts, or skipped by a person."""
 
     step: PlanStep
     facts: dict[str, Any]
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ def migrate(past: Past, new: Plan, made: object) -> Carry:
         raise CannotCarry(
             f"The migration goes on at {made.at.step!r}, which version {new.version} does not have."
         )
-    _require_declared(new, made.facts, at)
+    _require_declared(past, new, made.facts, at)
     same = at.scope == past.here.scope and made.at.cursor.ordinal >= past.here.cursor.ordinal
     cursor = made.at.cursor if made.at.cursor.ordinal else None
     return _carry(past, new, made.facts, at, cursor, same_step=same)
@@ -99,10 +100,10 @@ def position_of(past: Past) -> Position:
     return Position(step=past.here.key, cursor=past.here.cursor)
 
 
-def _require_declared(new: Plan, facts: Mapping[str, Any], at: PlanStep) -> None:
+def _require_declared(past: Past, new: Plan, facts: Mapping[str, Any], at: PlanStep) -> None:
     before, later = new.steps[: at.ordinal - 1], new.steps[at.ordinal - 1 :]
-    given = {field.name for field in new.input_fields}
-    written = {name for step in before for name in step.writes}
+    given, skipped = {field.name for field in new.input_fields}, _skipped(past)
+    written = {name for step in before if step.scope not in skipped for name in step.writes}
     for name in facts:
         if name not in given | written:
             raise CannotCarry(
@@ -132,10 +133,7 @@ def _carry(
     *,
     same_step: bool,
 ) -> Carry:
-    rows = [
-        Carried(step=step, facts={name: facts[name] for name in step.writes})
-        for step in new.steps[: at.ordinal - 1]
-    ]
+    rows = [_carried(past, new, step, facts) for step in new.steps[: at.ordinal - 1]]
     _require_named_again(past, new, at)
     stale = _changed_plans(past, new)
     kept = _kept(past, rows, stale)
@@ -158,6 +156,20 @@ def _carry(
         voided=[plan.name for plan in past.plans if plan.approved and plan.name in stale],
         dropped=_dropped(past, new),
     )
+
+
+def _carried(past: Past, new: Plan, step: PlanStep, facts: Mapping[str, Any]) -> Carried:
+    if step.scope not in _skipped(past):
+        return Carried(step=step, facts={name: facts[name] for name in step.writes})
+    if not step.may_skip:
+        raise CannotCarry(
+            f"Step {step.key} was skipped, and in version {new.version} it may not be."
+        )
+    return Carried(step=step, facts={}, skipped=True)
+
+
+def _skipped(past: Past) -> set[str]:
+    return {done.scope for done in past.done if done.skipped}
 
 
 def _require_named_again(past: Past, new: Plan, at: PlanStep) -> None:

@@ -11,13 +11,14 @@ from runs.rules.plan import Plan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """A finished step that counts, with the facts it wrote."""
+    """A step that is over and counts, with the facts it wrote; none where a person skipped it."""
 
     key: str
     scope: str
     ordinal: int
     facts: Mapping[str, Any]
     checkpoint: int
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

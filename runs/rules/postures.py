@@ -56,6 +56,7 @@ def why_no_restart(
     pending: str = "",
     instead: str = "",
     running: bool = False,
+    cancelling: bool = False,
 ) -> str:
     """Empty when the run may be restarted; `unsettled` are keys of calls nobody knows of (R5).
 
@@ -67,6 +68,8 @@ def why_no_restart(
         )
     if instead:
         return f"Run {instead} does the same work and has not ended. Restart or cancel that one."
+    if cancelling:
+        return "It is being cancelled: its worker ends it at its next checkpoint. Restart it then."
     if running and abandoned:
         return "A worker is working on it, so nothing of it can be abandoned yet. Pause it first."
     if unknown := [key for key in abandoned if key not in set(unsettled)]:

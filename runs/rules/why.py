@@ -68,9 +68,12 @@ def why(standing: Standing) -> Why:
                 "It goes on when somebody resumes it.",
             )
         case RunState.SUCCEEDED:
-            return _of(
-                standing, f"Succeeded: all {standing.steps_total} steps are done", "Nothing."
+            done = (
+                "its step is"
+                if standing.steps_total == 1
+                else f"all {standing.steps_total} steps are"
             )
+            return _of(standing, f"Succeeded: {done} done", "Nothing.")
         case _:
             said = standing.state.value.capitalize()
             return _of(

@@ -1,10 +1,15 @@
-"""Where the evidence of a certificate leads to."""
+"""How the evidence of a certificate reads, and where it leads to."""
+
+import re
 
 from django import template
 from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 register = template.Library()
 
+COMMAND = re.compile("`([^`]+)`")
 PAGES = {"run": "runs:run_show", "drill": "runs:drill_show"}
 
 
@@ -20,6 +25,14 @@ def leads_to(about: str) -> str:
         return reverse(PAGES[kind], args=[name])
     except NoReverseMatch:
         return ""
+
+
+@register.filter
+def with_commands(text: str) -> SafeString:
+    """Evidence as text, with each command that it tells to run as one."""
+    parts = enumerate(COMMAND.split(text))
+    said = (format_html("<code>{}</code>", part) if at % 2 else part for at, part in parts)
+    return format_html_join("", "{}", ((part,) for part in said))
 
 
 @register.filter

@@ -34,6 +34,20 @@ def test_no_template_contains(what: str) -> None:
     assert not found, f"{what}:\n" + "\n".join(found)
 
 
+def test_every_icon_that_a_template_names_is_drawn() -> None:
+    sprite = (ROOT / "static" / "vendor" / "lucide" / "sprite.svg").read_text("utf-8")
+    drawn = set(re.findall(r'id="([a-z0-9-]+)"', sprite))
+    missing = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in templates()
+        for name in re.findall(r'{%\s*icon "([a-z0-9-]+)"', path.read_text(encoding="utf-8"))
+        if name not in drawn
+    ]
+
+    assert drawn
+    assert not missing, "\n".join(missing)
+
+
 def test_no_stylesheet_or_script_leads_outside_the_site() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {hit[0]}"

@@ -46,7 +46,7 @@ def test_the_ten_answers_stand_with_word_evidence_and_links(looking: Client) -> 
     assert "3 of 10 pass" in shown
     assert "asked by ada" in shown
     assert 'href="#plan-purge"' in shown
-    assert "run `manage.py drill inbox_triage`" in shown
+    assert "run <code>manage.py drill inbox_triage</code>" in shown
     assert "Unknown is not green" not in shown
 
 

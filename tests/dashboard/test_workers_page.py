@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from runs.engine.worker import known_plans
 from runs.ledger import assignments, takeover, ticks, workers
-from runs.models import Worker
+from runs.models import Run, Worker
 from runs.queries.clock import db_now
 from tests.commands.saying import manage
 from tests.dashboard.builders import start
@@ -84,6 +84,7 @@ def test_how_fast_runs_went_on_after_a_loss_is_shown(looking: Client) -> None:
     page = page_of(looking)
 
     assert "Runs that lost their worker" in page
+    assert f">{Run.objects.get().reference}</a>" in page
     assert "none yet" not in page
     told = manage("workers", "list", "--json").json
     assert told["recovery_seconds"]["count"] == 1

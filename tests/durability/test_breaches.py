@@ -11,11 +11,12 @@ import pytest
 from django.core.files.storage import default_storage
 
 from runs.definition import Contract, Effect, Retry, Workflow, registry, step
+from runs.engine import stopping
 from runs.engine.clockwork import Clockwork
-from runs.ledger import limits, pausing, resuming, takeover, workers
+from runs.ledger import limits, pausing, restarting, resuming, takeover, workers
 from runs.models import Artifact, AuditEvent, Call, Run
 from runs.queries.clock import db_now
-from runs.queries.limits import breaches_of, deadline_of
+from runs.queries.limits import breaches_of, deadline_of, may_be_over
 from runs.queries.verify import violations
 from tests.durability.fences import a_worker_row, claimed_by
 from tests.support import runs
@@ -294,3 +295,33 @@ def test_a_run_without_a_deadline_has_none_to_raise() -> None:
         resuming.resume(runs.the_operator(), run_id, deadline=timedelta(hours=2))
 
     assert runs.state_of(run_id) == "paused"
+
+
+def test_a_run_that_has_not_begun_in_another_one_s_place_is_not_stopped_before_it_does() -> None:
+    """R5: failed, it could be resumed while the old run's worker is still at it."""
+    old = runs.a_run(a_body_that_takes(0, ends=MINUTE))
+    claimed_by(a_worker_row(), old)
+    new = restarting.restart(runs.the_operator(), old, because="tests").id
+    months_ago(new)
+
+    assert may_be_over() == []
+    assert not stopping.stop_unheld(new)
+
+    assert runs.state_of(new) == "waiting"
+
+
+def test_a_pause_that_is_asked_for_is_over_when_the_deadline_stops_the_run() -> None:
+    class Lingers(Workflow):
+        name, version, deadline = "lingers", 1, MINUTE
+
+        @step(writes=["done"])
+        def linger(self, run: Any) -> None:
+            pausing.pause(runs.the_operator(), run.id, because="tests")
+            time.sleep(5)
+
+    run_id = runs.a_run(Lingers)
+    Run.objects.filter(pk=run_id).update(created_at=db_now() - timedelta(seconds=59.5))
+
+    runs.drain()
+
+    assert (runs.state_of(run_id), runs.the_run(run_id).pause_requested) == ("failed", False)

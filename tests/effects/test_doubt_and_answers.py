@@ -7,7 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from runs.definition import RetryLater, Secret
+from runs.definition import NotSent, Retry, RetryLater, Secret
+from runs.ledger import replaying
 from runs.models import Call
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
@@ -93,3 +94,38 @@ def test_a_secret_that_the_receiver_echoes_is_not_stored(monkeypatch: pytest.Mon
     assert shop.heard[0][1] == {"token": "hush-hush-hush"}
     assert "hush" not in f"{the_call(run_id).answer}{the_call(run_id).request}"
     assert "[secret shop]" in (the_call(run_id).answer or "")
+
+
+def test_what_was_allowed_and_never_left_is_asked_about_anew_in_a_later_generation() -> None:
+    """I7, R3: an approval holds for the generation that asked for it."""
+    shop = Shop(answers=[NotSent("the line is busy"), {"id": "sale-1"}])
+    effect = shop.sells(reversible=None)
+
+    with one_step(lambda run: sale(run, effect), effects=[effect], retry=Retry(attempts=1)):
+        run_id = runs.a_run("errand")
+        runs.drain()
+        runs.answer(run_id, "approve")
+        runs.drain()
+        assert runs.asked_of(runs.open_wait(run_id))["kind"] == "give up"
+        replaying.replay(runs.the_operator(), run_id, checkpoint=0, because="tests")
+        runs.drain()
+
+        assert runs.asked_of(runs.open_wait(run_id))["kind"] == "call"
+        assert len(shop.heard) == 1
+        runs.answer(run_id, "approve")
+        runs.drain()
+
+    assert (runs.state_of(run_id), len(set(shop.keys))) == ("succeeded", 1)
+    assert violations([run_id]) == []
+
+
+def test_what_was_allowed_and_never_left_is_sent_by_the_next_attempt_unasked() -> None:
+    shop = Shop(answers=[NotSent("the line is busy"), {"id": "sale-1"}])
+    effect = shop.sells(reversible=None)
+
+    with one_step(lambda run: sale(run, effect), effects=[effect]):
+        run_id = runs.a_run("errand")
+        runs.drain()
+        runs.answer(run_id, "approve")
+
+        assert runs.work_through(run_id) == "succeeded"

@@ -2,16 +2,18 @@
 
 import time
 from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from runs.engine.clockwork import Clockwork
 from runs.engine.faults import Died
-from runs.ledger import restarting, takeover
-from runs.models import Wait
+from runs.ledger import lifecycle, pausing, restarting, resuming, takeover
+from runs.models import Run, Wait
 from runs.queries.lineage import restarts_of
 from runs.queries.verify import violations
+from runs.rules.postures import NotRestartable
 from tests.operating.redone import World, restart
 from tests.support import runs
 
@@ -137,3 +139,87 @@ def test_once_a_call_was_intended_a_person_is_asked_instead(world: World) -> Non
 
     assert runs.asked_of(runs.open_wait(old))["kind"] == "give up"
     assert restarts_of(old) == []
+
+
+def test_where_a_person_is_asked_about_a_restart_it_does_not_begin_anew_by_itself_too(
+    world: World,
+) -> None:
+    """R5: one run does the work, not two."""
+    world.fails = 99
+    old = runs.a_run("begins_again")
+    pausing.pause(runs.the_operator(), old, because="tests")
+    heir = runs.a_run("redone")
+    Run.objects.filter(pk=heir).update(restart_of=old, state="waiting")
+    resuming.resume(runs.the_operator(), old)
+
+    runs.work_through(old)
+
+    assert runs.asked_of(runs.open_wait(old))["kind"] == "give up"
+    assert [run.pk for run in restarts_of(old)] == [heir]
+
+
+def test_a_cancel_takes_back_that_another_run_takes_its_place(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """I13: whoever cancels the work does not begin it again."""
+    old, said = runs.a_run("redone"), []
+
+    def asked_meanwhile(run: object) -> None:
+        monkeypatch.setattr(World, "enters", lambda *_: None)
+        said.append(restart(old))
+        lifecycle.cancel(runs.the_operator(), old, because="no more of it")
+
+    monkeypatch.setattr(World, "enters", lambda _, run: asked_meanwhile(run))
+    runs.drain()
+    Clockwork().go_round()
+
+    new = said[0].id
+    assert (runs.state_of(old), runs.state_of(new)) == ("cancelled", "cancelled")
+    assert "ended as cancelled" in runs.the_run(new).reason
+    assert violations([old, new]) == []
+
+
+def test_a_run_that_is_being_cancelled_is_not_superseded_instead(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = runs.a_run("redone")
+
+    def asked_meanwhile(run: object) -> None:
+        monkeypatch.setattr(World, "enters", lambda *_: None)
+        lifecycle.cancel(runs.the_operator(), old, because="no more of it")
+        with pytest.raises(NotRestartable, match="being cancelled"):
+            restart(old)
+
+    monkeypatch.setattr(World, "enters", lambda _, run: asked_meanwhile(run))
+    runs.drain()
+
+    assert (runs.state_of(old), restarts_of(old)) == ("cancelled", [])
+
+
+def test_a_restart_that_is_asked_about_does_not_begin_because_another_one_was_requested(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R5: the holder makes room for whoever waits for it alone, and for nobody else."""
+    old, said = runs.a_run("redone_plan"), []
+
+    class Hears(list[Any]):
+        def append(self, heard: Any) -> None:
+            super().append(heard)
+            if len(self) == 2:
+                said.append(restart(old))
+
+    def asked_meanwhile(run: Any) -> None:
+        if run.step == "purge":
+            monkeypatch.setattr(World, "enters", lambda *_: None)
+            lifecycle.cancel(runs.the_operator(), restart(old).id, because="rather not")
+
+    monkeypatch.setattr(World, "enters", lambda _, run: asked_meanwhile(run))
+    world.shop.heard = Hears()
+    runs.drain()
+    runs.approve(old)
+    runs.drain()
+
+    assert (said[0].asks, runs.state_of(said[0].id)) == (True, "waiting")
+    assert (runs.state_of(old), str(said[0].id) in runs.the_run(old).reason) == ("paused", True)
+    assert runs.asked_of(runs.open_wait(said[0].id))["kind"] == "restart"
+    assert violations([old, said[0].id]) == []

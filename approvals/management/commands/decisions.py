@@ -17,9 +17,12 @@ from approvals.queries.visible import NoSuchDecision, visible_decision
 from approvals.rules.asked import APPROVE, REJECT, NoSuchOption, asked_of
 from approvals.rules.door import NotYours
 from approvals.rules.schema import FieldsRefused
+from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
+from runs.ledger.plans import PlanChanged
 from runs.management.acting import UnknownActor, actor_named
 from runs.rules.inputs import InvalidInput
+from runs.rules.plan import BrokenWorkflow
 from runs.rules.policy import Actor
 from runs.rules.postures import NotReplayable, NotRestartable
 from runs.rules.verbs import NotNow
@@ -35,6 +38,9 @@ WRONG = (
     NotReplayable,
     NotRestartable,
     NotNow,
+    UnknownWorkflow,
+    BrokenWorkflow,
+    PlanChanged,
 )
 MISUSED = (NoSuchOption, FieldsRefused, CommentMissing, NoSuchCall, NothingToStrike)
 SHORTEST_DIGEST = 12
