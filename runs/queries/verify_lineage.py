@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from runs.models import Run
+from runs.models import Assignment, Run
 from runs.queries.verify_subject import Subject
 from runs.rules.states import RunState
 from runs.rules.violations import Violation
@@ -13,8 +13,9 @@ def lineage_holds(subject: Subject) -> Iterator[Violation]:
     run = subject.run
     if subject.state is RunState.SUPERSEDED:
         heirs = Run.objects.filter(restart_of=run)
-        # One that was cancelled before it began took nobody's place.
-        if not heirs.exclude(state=RunState.CANCELLED.value, fence=0, started_at=None).exists():
+        # One that was cancelled before it was placed took nobody's place.
+        stands = heirs.exclude(state=RunState.CANCELLED.value).exists()
+        if not stands and not Assignment.objects.filter(run__in=heirs).exists():
             yield subject.violates("I10", "It is superseded, and no run took its place.")
     if run.supersede_requested and subject.state is not RunState.RUNNING and not subject.final:
         yield subject.violates(

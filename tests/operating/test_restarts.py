@@ -81,6 +81,17 @@ def test_a_final_run_stays_as_it_is_and_its_tenant_s_chain_names_the_restart(wor
     assert violations() == []
 
 
+def test_a_new_run_that_is_cancelled_before_anybody_works_on_it_had_taken_the_place(
+    world: World,
+) -> None:
+    old = a_run_that_sold()
+    new = restart(old).id
+
+    lifecycle.cancel(runs.the_operator(), new, because="enough")
+
+    assert violations([old, new]) == []
+
+
 def test_what_cannot_be_undone_is_asked_about_before_anything_begins(world: World) -> None:
     """R5"""
     old = a_run_that_deleted()
