@@ -27,7 +27,7 @@ class NoDeadline(Exception):
 
 
 class DeadlineTooShort(ValueError):
-    """The new deadline is not longer than what the run has used already."""
+    """The new deadline is not longer than the one the run has, or than what it has used already."""
 
 
 @commits("limit_committed", when=bool)
@@ -158,6 +158,11 @@ def raise_deadline(actor: Actor, run: Run, *, to: timedelta, now: datetime) -> N
         raise DeadlineTooShort(
             f"Run {run.reference} has used {length(standing.used.total_seconds())} already; "
             f"a deadline of {length(to.total_seconds())} would stop it at once. Give it more."
+        )
+    if to <= standing.allowed:
+        raise DeadlineTooShort(
+            f"Run {run.reference} has {length(standing.allowed.total_seconds())} already; "
+            "a deadline is only made longer."
         )
     body = {
         "from": standing.allowed.total_seconds(),

@@ -11,9 +11,19 @@ MOVING = (RunState.QUEUED.value, RunState.RUNNING.value, RunState.WAITING.value)
 
 
 def movable(actor: Actor, *, tenant_id: int | None) -> QuerySet[Run]:
-    """What pausing all would pause: whatever is not final and does not stand still already."""
-    rows = visible_runs(actor).filter(
-        state__in=MOVING, pause_requested=False, cancel_requested=False, supersede_requested=False
+    """What pausing all would pause: whatever has begun, is not final and does not stand still.
+
+    What stands ready to take another run's place has not begun.
+    """
+    rows = (
+        visible_runs(actor)
+        .filter(
+            state__in=MOVING,
+            pause_requested=False,
+            cancel_requested=False,
+            supersede_requested=False,
+        )
+        .exclude(restart_of__isnull=False, state=RunState.WAITING.value, fence=0)
     )
     return rows if tenant_id is None else rows.filter(tenant_id=tenant_id)
 

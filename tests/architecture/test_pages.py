@@ -48,6 +48,18 @@ def test_every_icon_that_a_template_names_is_drawn() -> None:
     assert not missing, "\n".join(missing)
 
 
+def test_no_part_with_a_form_is_cut_off_from_its_token() -> None:
+    whole = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in templates()}
+    cut_off = [
+        f"{name} includes {part}"
+        for name, text in whole.items()
+        for part in re.findall(r'{%\s*include "([^"]+)"[^%]*\bonly\s*%}', text)
+        if "csrf_token" in whole.get(f"templates/{part}", "")
+    ]
+
+    assert not cut_off, "a form without a token is refused:\n" + "\n".join(cut_off)
+
+
 def test_no_stylesheet_or_script_leads_outside_the_site() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {hit[0]}"

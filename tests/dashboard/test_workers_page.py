@@ -97,6 +97,9 @@ def test_a_drained_worker_says_so_and_only_an_operator_may_drain(
     worker_id = a_busy_worker()
     address = reverse("runs:worker_drain", args=[worker_id])
     assert address in page_of(operating)
+    assert (
+        page_of(operating).split(address)[1].startswith('">\n    <input type="hidden" name="csrf')
+    )
     assert operating.get(address).status_code == 405
 
     assert operating.post(address).status_code == 302

@@ -325,3 +325,14 @@ def test_a_pause_that_is_asked_for_is_over_when_the_deadline_stops_the_run() -> 
     runs.drain()
 
     assert (runs.state_of(run_id), runs.the_run(run_id).pause_requested) == ("failed", False)
+
+
+def test_a_deadline_is_only_made_longer() -> None:
+    """The clock looks at no run before its plan's deadline, so a shorter one would not hold."""
+    run_id = runs.a_run(a_body_that_takes(0, ends=MINUTE))
+    pausing.pause(runs.the_operator(), run_id, because="tests")
+
+    with pytest.raises(limits.DeadlineTooShort, match="has 1 min already"):
+        resuming.resume(runs.the_operator(), run_id, deadline=timedelta(seconds=30))
+
+    assert runs.state_of(run_id) == "paused"

@@ -276,3 +276,13 @@ def test_a_run_whose_work_another_run_does_already_is_not_restarted_too(world: W
 
     with pytest.raises(NotRestartable, match=f"Run {new} does the same work"):
         restart(old)
+
+
+def test_pausing_all_counts_no_run_that_only_stands_ready(world: World) -> None:
+    old = a_run_that_deleted()
+    ready = restart(old).id
+
+    paused = pausing.pause_all(runs.the_operator(), because="maintenance", at_most=10)
+
+    assert (paused.paused, paused.left) == ([old], 0)
+    assert runs.state_of(ready) == "waiting"
