@@ -40,9 +40,31 @@ def _marked(text: str, *, keep: frozenset[str]) -> SafeString:
 @register.filter
 def value(given: Any) -> SafeString:
     """One value of some evidence in words, or as JSON over several lines."""
+    if given == [] or given == {}:
+        return SafeString("none")
     if isinstance(given, dict) or (isinstance(given, list) and said(given)[:1] == "["):
         return seen(json.dumps(given, indent=2, ensure_ascii=False))
     return seen(said(given))
+
+
+@register.filter
+def in_words(name: str) -> str:
+    """What an author or the engine calls a part of the evidence, for people."""
+    return name.replace("_", " ")
+
+
+@register.filter
+def columns_of_rows(given: Any) -> list[str]:
+    """The columns of a list of like records, in the order they are first named; else none."""
+    if not isinstance(given, list) or not all(isinstance(row, dict) for row in given):
+        return []
+    return list(dict.fromkeys(name for row in given for name in row))
+
+
+@register.filter
+def under(row: dict[str, Any], name: str) -> SafeString:
+    """What one record says under one column."""
+    return value(row[name]) if name in row else SafeString("")
 
 
 @register.simple_tag

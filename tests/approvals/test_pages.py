@@ -42,6 +42,13 @@ def test_nothing_is_preselected_and_the_digest_stands_there_whole() -> None:
     assert f">{decision.digest}</code>" in page
 
 
+def test_evidence_in_many_records_is_a_table_and_what_is_empty_says_so() -> None:
+    answer = signed_in(a_person()).get(at(a_decision("question")))
+
+    assert "order A-17 paid back before none payments" in text_of(answer)
+    assert '<td class="as-written phone-line" data-label="by card"><bdi>true' in answer.text
+
+
 def test_the_record_stays_readable_with_who_what_and_the_comment() -> None:
     person = a_person()
     decision = a_decision()

@@ -148,7 +148,11 @@ def _question() -> type[Workflow]:
                 question="How much may be paid back?",
                 options=("pay_back", "refuse"),
                 fields=fields,
-                evidence={"order": "A-17", "paid": 4200},
+                evidence={
+                    "order": "A-17",
+                    "paid_back_before": [],
+                    "payments": [{"day": 3, "amount": 4200}, {"day": 9, "by_card": True}],
+                },
                 groups=[run.read("group")] if run.read("group") else [],
             )
             run.write("answer", answer)
