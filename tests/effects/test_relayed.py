@@ -8,7 +8,7 @@ import pytest
 
 from runs.definition import Contract, NotSent, Refused, RetryLater
 from runs.engine import relay_courier, relaying
-from runs.ledger import lifecycle, pausing, relayed, resuming
+from runs.ledger import lifecycle, pausing, relayed, replaying, resuming
 from runs.ledger import relaying as outbox
 from runs.models import AuditEvent, Call, Message
 from runs.queries.clock import db_now
@@ -359,3 +359,32 @@ def test_what_was_put_away_while_it_was_being_taken_stays_put_away(
     message = the_message(run_id)
     assert taken is None
     assert (message.state, message.lease_until, message.senders) == ("held", None, "[]")
+
+
+def test_what_was_approved_before_a_replay_and_has_not_left_is_approved_anew() -> None:
+    """I7, R3"""
+    shop = Shop()
+    effect = shop.sells(relay=True, reversible=None)
+
+    with one_step(lambda run: sale(run, effect), effects=[effect]) as errand:
+        run_id = runs.a_run(errand)
+        runs.drain()
+        runs.approve(run_id)
+        runs.drain()
+        assert runs.open_wait(run_id).kind == "relay"
+        taken = outbox.take(lane=relay_courier.lanes()[0], lease=A_WHILE, sender="{}")
+
+        replaying.replay(runs.the_operator(), run_id, checkpoint=0, because="not like this")
+        assert taken is not None
+        assert outbox.leave(taken) is None, "also where a courier has it in its hands"
+        relay_courier.send_all_due()
+        runs.drain()
+        assert (shop.heard, the_message(run_id).state) == ([], "dead")
+        assert the_question(run_id)["kind"] == "call"
+        assert violations([run_id]) == []
+
+        runs.approve(run_id)
+        assert through(run_id) == "succeeded"
+
+    assert (len(shop.heard), the_call(run_id).sends) == (1, 1)
+    assert violations([run_id]) == []
