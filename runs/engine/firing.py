@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Callable
 
-from django.db import Error, close_old_connections, connection
+from django.db import DataError, Error, IntegrityError, close_old_connections, connection
 
 from runs.engine.steady_clock import SteadyClock
 from runs.ledger import firings, ticks
@@ -70,9 +70,12 @@ class Firing:
 def _tried(act: Callable[[int], int], schedule_id: int) -> int:
     try:
         return act(schedule_id)
+    # What the database refuses of one schedule's rows says nothing about the others.
+    except (IntegrityError, DataError):
+        log.exception("firing.refused", extra={"schedule": schedule_id})
     except Error:
         raise
     # The rim: one broken schedule, with its name in the log, and the others are fired.
     except Exception:
         log.exception("firing.failed", extra={"schedule": schedule_id})
-        return 0
+    return 0

@@ -24,6 +24,7 @@ COULD_NOT = (
     UnknownWorkflow,
     BrokenWorkflow,
     InvalidInput,
+    canonical.NotCanonical,
     PlanChanged,
     lifecycle.StartKeyTaken,
     lifecycle.NoSuchTenant,

@@ -78,6 +78,16 @@ def _message(run: Run, call: Call, each: Relayed, *, now: datetime) -> Message:
     )
 
 
+def take_back(run: Run, *, because: str, now: datetime) -> None:
+    """What has not left a locked run leaves no more; its step names it anew, as it is allowed then (R3).
+
+    Also what a courier has in its hands: it books that a call leaves under the run's lock.
+    """
+    Message.objects.filter(run=run, state=DeliveryState.PENDING.value, call__unsent=True).update(
+        state=DeliveryState.DEAD.value, settled_at=now, lease_until=None, error=because
+    )
+
+
 def is_awaited(run: Run) -> bool:
     """Whether a courier still has something to send for this run."""
     return Message.objects.filter(

@@ -69,10 +69,16 @@ def take(*, lane: str, lease: timedelta, sender: str) -> Delivery | None:
         if message is None or (message.alone and busy.exists()):
             return None
         others = tuple(canonical.loads(message.senders))
-        message.fence, message.attempts = message.fence + 1, message.attempts + 1
-        message.lease_until = now + lease
-        message.senders = canonical.dumps([*others, sender])
-        message.save(update_fields=["fence", "attempts", "lease_until", "senders"])
+        # Whoever had it and is late may have put it away since it was read: that stands.
+        taken = pending.filter(pk=message.pk, fence=message.fence).update(
+            fence=message.fence + 1,
+            attempts=message.attempts + 1,
+            lease_until=now + lease,
+            senders=canonical.dumps([*others, sender]),
+        )
+        if not taken:
+            return None
+        message.refresh_from_db()
     return _delivery(message, senders=others)
 
 
@@ -171,6 +177,8 @@ def _wants_it(run: Run, message: Message, delivery: Delivery) -> bool:
         return False
     if run.state == RunState.PAUSED:
         later(message, delivery, after=WHILE_PAUSED, error="its run is paused")
+        # Looking whether it may leave is no fruitless delivery: those slow it down, and count as stuck.
+        Message.objects.filter(pk=message.pk).update(attempts=delivery.attempts - 1)
         return False
     return True
 

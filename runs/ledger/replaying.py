@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from runs.definition import gates
-from runs.ledger import assignments, holding, transitions
+from runs.ledger import assignments, holding, posting, transitions
 from runs.ledger.commits import commits
 from runs.models import Call, Replay, Run, Step, Wait
 from runs.queries.clock import db_now
@@ -84,6 +84,7 @@ def _withdraw(run: Run, *, by: str, because: str, now: datetime) -> None:
         for kind in gates.registered():
             gates.gate_for(kind).supersede(run.pk, because)
     assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="replayed", now=now)
+    posting.take_back(run, because="its step was replayed before it left", now=now)
 
 
 def _supersede(run: Run, point: Point, *, now: datetime) -> list[dict[str, Any]]:

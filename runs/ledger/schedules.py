@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice, takewhile
 from typing import Any
 
 from django.db import transaction
@@ -28,6 +29,9 @@ from runs.rules.schedules import (
     next_times,
     refusals,
 )
+
+# More than a day of minutes; a change is one transaction, and holds up nobody for longer.
+MOST_LEFT_OUT = 2000
 
 
 class NoSuchSchedule(Exception):
@@ -85,7 +89,7 @@ def change(actor: Actor, schedule_id: int, wish: Wish, *, seen: int | None = Non
         for name, value in fields.items():
             setattr(schedule, name, value)
         if timing_of(schedule) != was:
-            _leave_out(schedule, now=now)
+            _leave_out(schedule, was, now=now)
             times = _next(schedule, timing_of(schedule), after=now)
             schedule.next_at, schedule.due_at = times.next_at, times.due_at
         schedule.revision, schedule.updated_at = schedule.revision + 1, now
@@ -94,17 +98,23 @@ def change(actor: Actor, schedule_id: int, wish: Wish, *, seen: int | None = Non
     return schedule
 
 
-def _leave_out(schedule: Schedule, *, now: datetime) -> None:
-    """A time that has come and was not looked at yet is not forgotten with its timing."""
-    if schedule.next_at is not None and schedule.next_at <= now:
-        Firing.objects.create(
+def _leave_out(schedule: Schedule, was: Timing, *, now: datetime) -> None:
+    """Times that have come and were not looked at yet are not forgotten with their timing."""
+    if schedule.next_at is None or schedule.next_at > now:
+        return
+    times = next_times(was, after=schedule.next_at - timedelta(seconds=1))
+    passed = takewhile(lambda due: due.at <= now, times)
+    Firing.objects.bulk_create(
+        Firing(
             tenant_id=schedule.tenant_id,
             schedule=schedule,
-            nominal_at=schedule.next_at,
+            nominal_at=due.at,
             state=FiringState.SKIPPED.value,
             reason="the schedule was changed before this time was looked at",
             decided_at=now,
         )
+        for due in islice(passed, MOST_LEFT_OUT)
+    )
 
 
 @commits("schedule_committed")

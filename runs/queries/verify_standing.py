@@ -11,12 +11,20 @@ from runs.models import (
     Call,
     Judgement,
     LogLine,
+    Message,
     PlannedCall,
     Wait,
 )
 from runs.queries.clock import db_now
 from runs.queries.verify_subject import Subject
-from runs.rules.states import AssignmentState, RunState, WaitKind, WaitState, WorkerState
+from runs.rules.states import (
+    AssignmentState,
+    DeliveryState,
+    RunState,
+    WaitKind,
+    WaitState,
+    WorkerState,
+)
 from runs.rules.violations import Violation
 
 # So long may a takeover take: fence raised, process killed, death waited for.
@@ -79,6 +87,14 @@ def _has_a_way_out(subject: Subject, wait: Wait) -> Iterator[Violation]:
     by_clock = wait.kind in (WaitKind.TIMER, WaitKind.RETRY)
     if by_clock and (wait.due_at is None or wait.on_due != "resume"):
         yield subject.violates("I11", f"Nothing will ever close the {wait.kind} {wait.name}.")
+    # The last of its messages to be put away closes it, in one transaction.
+    if wait.kind == WaitKind.RELAY and not _is_left_to_a_courier(subject):
+        yield subject.violates("I11", f"No courier has what the {wait.kind} {wait.name} waits for.")
+
+
+def _is_left_to_a_courier(subject: Subject) -> bool:
+    pending = Message.objects.filter(run=subject.run, state=DeliveryState.PENDING.value)
+    return pending.filter(call__isnull=False).exists()
 
 
 def fences_are_in_order(subject: Subject) -> Iterator[Violation]:

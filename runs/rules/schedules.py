@@ -21,6 +21,7 @@ PREVIEWED = 5
 SHORTEST, LONGEST = timedelta(seconds=1), timedelta(days=366)
 MOST_JITTER = timedelta(hours=1)
 LONGEST_WINDOW = timedelta(days=31)
+LONGEST_NAME = LONGEST_CRON = 200
 # So many due times in a row that came to nothing are an incident.
 STREAK = 3
 NO_HEARTBEAT = (
@@ -164,6 +165,8 @@ def _identity(wish: Wish) -> dict[str, str]:
     allowed = set("abcdefghijklmnopqrstuvwxyz0123456789-_")
     if not wish.slug or len(wish.slug) > 60 or not set(wish.slug) <= allowed:
         return {"slug": "1 to 60 small letters, digits, - and _ such as nightly-sync."}
+    if len(wish.name) > LONGEST_NAME:
+        return {"name": f"At most {LONGEST_NAME} characters."}
     return {}
 
 
@@ -184,6 +187,8 @@ def _times(wish: Wish) -> dict[str, str]:
 
 def cron_error(expression: str) -> str:
     """Why it cannot be understood, with the field it is in; empty when it can."""
+    if len(expression) > LONGEST_CRON:
+        return f"At most {LONGEST_CRON} characters."
     if len(expression.split()) != 5:
         return "Five fields: minute, hour, day of month, month, day of week, such as 0 2 * * *."
     try:
@@ -204,6 +209,9 @@ def _policies(wish: Wish) -> dict[str, str]:
         errors["window"] = (
             f"To catch up on all of them, a window of at most {span(LONGEST_WINDOW)}."
         )
+    # Also where it is of no use: infinity and NaN pass for numbers, and are no span of time.
+    elif not 0 <= wish.window <= LONGEST_WINDOW.total_seconds():
+        errors["window"] = f"Between none and {span(LONGEST_WINDOW)}."
     if wish.dst not in list(DstPolicy):
         errors["dst"] = f"One of {', '.join(DstPolicy)}."
     return errors

@@ -86,7 +86,7 @@ def resume(request: HtmxRequest, schedule_id: int, seen: int | None) -> HttpResp
 
 @acting
 def run_now(request: HtmxRequest, schedule_id: int, seen: int | None) -> HttpResponse:
-    fired = firings.run_now(actor_of(request), schedule_id)
+    fired = firings.run_now(actor_of(request), schedule_id, seen=seen)
     told = f"Run now: {fired.state}. The next time has not moved."
     messages.info(request, f"{told} {fired.reason}" if fired.run_id is None else told)
     return redirect("runs:schedule_show", schedule_id)

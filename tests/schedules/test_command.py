@@ -1,5 +1,6 @@
 """`schedules`: make, change, look, pause, run and remove, with the refusals that people will meet."""
 
+import math
 from typing import Any
 
 import pytest
@@ -63,6 +64,10 @@ def test_a_workflow_without_heartbeat_is_refused() -> None:
         ({"cron": ""}, "cron"),
         ({"zone": "Mars/Olympus"}, "zone"),
         ({"catch_up": "all"}, "window"),
+        ({"catch_up": "latest", "window": math.inf}, "window"),
+        ({"catch_up": "none", "window": math.nan}, "window"),
+        ({"name": "n" * 201}, "name"),
+        ({"cron": "0 2 * * " + ",".join(["1"] * 101)}, "cron"),
         ({"jitter": 7200}, "jitter"),
         ({"slug": "Nightly Sync"}, "slug"),
         ({"dst": "twice"}, "dst"),

@@ -15,6 +15,7 @@ from runs.queries.verify import violations
 from runs.rules.wall_clock import DstPolicy, due_by_cron
 from tests.schedules.builders import (
     a_schedule,
+    a_wish,
     fire,
     firings_of,
     let_it_be_due,
@@ -77,6 +78,39 @@ def test_the_database_refuses_a_second_row_for_one_time() -> None:
 
     with pytest.raises(IntegrityError), transaction.atomic():
         again.save(force_insert=True)
+
+
+def test_what_the_database_refuses_of_one_schedule_does_not_stop_the_others() -> None:
+    """As after a clock was put back: there is a row for the time that is next."""
+    broken, other = a_schedule(every=60), a_schedule(slug="other", every=60)
+    nominal = let_it_be_due(broken, ago=timedelta(seconds=9))
+    let_it_be_due(other)
+    Firing.objects.create(
+        tenant_id=broken.tenant_id,
+        schedule=broken,
+        nominal_at=nominal,
+        state="skipped",
+        reason="tests",
+        decided_at=nominal,
+    )
+
+    assert fire() == 1
+
+    assert states_of(broken) == ["skipped"]
+    assert states_of(other) == ["started"]
+
+
+def test_every_time_that_nobody_looked_at_before_a_change_has_its_row() -> None:
+    schedule = a_schedule(every=60)
+    nominal = let_it_be_due(schedule, ago=timedelta(seconds=200))
+
+    schedules.change(runs.the_operator(), schedule.pk, a_wish(every=3600))
+
+    assert [one.nominal_at for one in firings_of(schedule)] == [
+        nominal + number * timedelta(seconds=60) for number in range(4)
+    ]
+    assert set(states_of(schedule)) == {"skipped"}
+    assert violations() == []
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,10 @@ def test_what_changed_meanwhile_is_409(operating: Client) -> None:
 
     paused = operating.post(reverse("runs:schedule_pause", args=[schedule.pk]), {"seen": 7})
     changed = operating.post(reverse("runs:schedule_change", args=[schedule.pk]), asked(revision=7))
+    ran = operating.post(reverse("runs:schedule_run_now", args=[schedule.pk]), {"seen": 7})
 
-    assert (paused.status_code, changed.status_code) == (409, 409)
+    assert (paused.status_code, changed.status_code, ran.status_code) == (409, 409, 409)
+    assert not Run.objects.exists()
     schedule.refresh_from_db()
     assert (schedule.enabled, schedule.revision) == (True, 1)
 
