@@ -1,7 +1,7 @@
 """What a reader may ask of a list, and what a person fills in to start or move a run."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -231,6 +231,8 @@ class ScheduleForm(forms.Form):
     """A schedule as a person asks for it; what overlap does is chosen, never preselected."""
 
     slug = forms.CharField(max_length=60, label="Name", help_text="Such as nightly-sync.")
+    name = forms.CharField(required=False, max_length=200, label="Name for people")
+    tenant = forms.ChoiceField(help_text="Whose runs it starts.")
     workflow = forms.ChoiceField(help_text="Those that declare a heartbeat with a grace.")
     version = forms.IntegerField(
         required=False, min_value=1, help_text="Empty: the latest at the time it is due."
@@ -270,24 +272,32 @@ class ScheduleForm(forms.Form):
     input = forms.JSONField(
         required=False, initial=dict, help_text="An object with the fields of the workflow's input."
     )
+    labels = forms.JSONField(required=False, initial=dict, help_text='Such as {"team": "books"}.')
     revision = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(
-        self, *, workflows: Sequence[str], was: Wish | None = None, revision: int = 1, **more: Any
+        self,
+        *,
+        workflows: Sequence[str],
+        tenants: Iterable[str],
+        was: Wish | None = None,
+        revision: int = 1,
+        **more: Any,
     ) -> None:
         initial = {**_asked(was), "revision": revision} if was else {}
         super().__init__(initial=initial, **more)
-        self.was = was
+        self.fields["tenant"].choices = [(slug, slug) for slug in tenants]  # type: ignore[attr-defined]
         self.fields["workflow"].choices = [(name, name) for name in workflows]  # type: ignore[attr-defined]
         if was:
             self.fields["slug"].disabled = True
+            del self.fields["tenant"]
 
     @property
     def wish(self) -> Wish:
         said = self.cleaned_data
         return Wish(
             slug=said["slug"],
-            name=self.was.name if self.was else "",
+            name=said["name"].strip(),
             workflow=said["workflow"],
             version=said["version"],
             cron=said["cron"].strip(),
@@ -300,7 +310,7 @@ class ScheduleForm(forms.Form):
             jitter=said["jitter"] or 0,
             ends=said["ends"],
             data=said["input"] or {},
-            labels=self.was.labels if self.was else {},
+            labels=said["labels"] or {},
         )
 
     def explain(self, errors: Mapping[str, str]) -> None:
@@ -313,9 +323,9 @@ class ScheduleForm(forms.Form):
 
 def _asked(wish: Wish) -> dict[str, Any]:
     same = ("slug", "workflow", "version", "cron", "every", "zone", "dst", "overlap", "catch_up")
-    asked: dict[str, Any] = {name: getattr(wish, name) for name in same}
+    asked: dict[str, Any] = {name: getattr(wish, name) for name in ("name", *same)}
     more = {"window": wish.window or None, "jitter": wish.jitter or None, "ends": wish.ends}
-    return asked | more | {"input": dict(wish.data)}
+    return asked | more | {"input": dict(wish.data), "labels": dict(wish.labels)}
 
 
 class EventForm(forms.Form):

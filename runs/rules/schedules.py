@@ -167,6 +167,10 @@ def _identity(wish: Wish) -> dict[str, str]:
         return {"slug": "1 to 60 small letters, digits, - and _ such as nightly-sync."}
     if len(wish.name) > LONGEST_NAME:
         return {"name": f"At most {LONGEST_NAME} characters."}
+    if not isinstance(wish.labels, Mapping) or not all(
+        isinstance(said, str) for said in wish.labels.values()
+    ):
+        return {"labels": 'An object of names and texts, such as {"team": "books"}.'}
     return {}
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from runs.definition import registry
 from runs.forms import ScheduleForm
 from runs.ledger import lifecycle, schedules
-from runs.queries import pages_schedules
+from runs.queries import naming, pages_schedules
 from runs.queries.schedules import wish_of
 from runs.rules.schedules import ScheduleRefused
 from runs.web import HtmxRequest, actor_of, operator
@@ -22,11 +22,13 @@ PAGE = "runs/schedule_form.html"
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def create(request: HtmxRequest) -> HttpResponse:
-    form = ScheduleForm(workflows=_schedulable(), data=_sent(request))
+    owners = naming.tenants_seen(actor_of(request)).values()
+    form = ScheduleForm(workflows=_schedulable(), tenants=owners, data=_sent(request))
     if request.method != "POST" or not form.is_valid() or "preview" in request.POST:
         return _shown(request, form)
     try:
-        made = schedules.create(actor_of(request), form.wish)
+        tenant = form.cleaned_data["tenant"]
+        made = schedules.create(actor_of(request), form.wish, tenant=tenant)
     except ScheduleRefused as refused:
         form.explain(refused.errors)
         return _shown(request, form)
@@ -45,7 +47,9 @@ def change(request: HtmxRequest, schedule_id: int) -> HttpResponse:
         raise Http404
     known = sorted({*_schedulable(), row.schedule.workflow})
     was, revision = wish_of(row.schedule), row.schedule.revision
-    form = ScheduleForm(workflows=known, was=was, revision=revision, data=_sent(request))
+    form = ScheduleForm(
+        workflows=known, tenants=(), was=was, revision=revision, data=_sent(request)
+    )
     if request.method != "POST" or not form.is_valid() or "preview" in request.POST:
         return _shown(request, form, schedule=row.schedule)
     seen = form.cleaned_data["revision"]

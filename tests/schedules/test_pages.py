@@ -4,11 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from runs.ledger import ticks
-from runs.models import Firing, Run, Schedule, Tenant
+from runs.models import Firing, Membership, Run, Schedule, Tenant
 from runs.queries.clock import db_now
 from tests.dashboard.builders import a_person
 from tests.schedules.builders import a_schedule, fire, let_it_be_due
@@ -40,6 +41,7 @@ def page(client: Client, name: str, *given: object, status: int = 200) -> str:
 def asked(**more: Any) -> dict[str, Any]:
     return {
         "slug": "nightly",
+        "tenant": "default",
         "workflow": "sync",
         "cron": "30 2 * * *",
         "zone": "Europe/Berlin",
@@ -91,6 +93,21 @@ def test_the_form_previews_the_next_five_and_makes_nothing(operating: Client) ->
     assert answer.status_code == 200
     assert text.count("<li><time") == 5
     assert not Schedule.objects.exists()
+
+
+def test_the_form_makes_one_for_another_tenant_with_a_name_and_labels(operating: Client) -> None:
+    other = Tenant.objects.create(slug="other", name="Other")
+    refused = operating.post(reverse("runs:schedule_new"), asked(tenant="other"))
+    Membership.objects.create(tenant=other, user=User.objects.get(username="omar"))
+
+    named = asked(tenant="other", name="Every night", labels='{"team": "books"}')
+    operating.post(reverse("runs:schedule_new"), named)
+    wrong = operating.post(reverse("runs:schedule_new"), named | {"labels": '{"team": 7}'})
+
+    made = Schedule.objects.get()
+    assert refused.status_code == wrong.status_code == 422
+    assert "An object of names and texts" in wrong.content.decode()
+    assert (made.tenant, made.name, made.labels) == (other, "Every night", {"team": "books"})
 
 
 def test_the_form_makes_one(operating: Client) -> None:
