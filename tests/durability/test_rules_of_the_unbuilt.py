@@ -1,16 +1,13 @@
-"""What is not there is refused, not half done: fan-out (R15), effects by relay (R6), a second database in one commit (R29)."""
+"""What is not there is refused, not half done: fan-out (R15), a second database in one commit (R29)."""
 
-import inspect
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.db import connections
 
-from runs.definition import Effect, Workflow, registry, step
+from runs.definition import Workflow, registry, step
 from runs.definition.places import DeclarationError
-from runs.engine import courier
-from runs.models import Message
 from runs.queries.verify import violations
 from tests.support import runs
 
@@ -39,14 +36,6 @@ def test_a_fan_out_is_refused_as_long_as_nothing_counts_its_children() -> None:
     """R15: the join would be a counter in one statement; there is none, so there is no fan-out."""
     with pytest.raises(DeclarationError, match="not available yet"):
         step(each="shards")(lambda self, run: None)
-
-
-def test_no_effect_leaves_by_the_outbox_where_an_unknown_result_would_be_sent_again() -> None:
-    """R6: at-least-once is for notices and alerts; a call has its own fence, intent and I6."""
-    assert "relay" not in inspect.signature(Effect).parameters
-    assert set(courier.LANES) == {"mail"}
-    columns = {field.name for field in Message._meta.get_fields()}
-    assert not columns & {"call", "key", "effect", "request"}
 
 
 @pytest.mark.usefixtures("_two_databases")
