@@ -23,7 +23,7 @@ from runs.management.scratch_postgresql import NoPostgreSQL
 from runs.queries import drills as drilled
 from runs.rules import inputs
 from runs.rules.canonical import NotCanonical
-from runs.rules.crash_points import SAYS
+from runs.rules.crash_points import POINTS, SAYS
 from runs.rules.drill_report import DrillReport, DrillState
 from runs.rules.inputs import InvalidInput
 from runs.rules.plan import BrokenWorkflow
@@ -106,11 +106,11 @@ class Command(BaseCommand):
 
     def _list(self, *, as_json: bool) -> None:
         if as_json:
-            points = [{"point": point, "says": says} for point, says in SAYS.items()]
+            points = [{"point": point, "says": SAYS[point]} for point in POINTS]
             self.stdout.write(json.dumps({"points": points}, indent=2))
             return
-        for point, says in SAYS.items():
-            self.stdout.write(f"{point:22} {says}")
+        for point in POINTS:
+            self.stdout.write(f"{point:22} {SAYS[point]}")
 
     def _print(self, report: DrillReport, *, as_json: bool) -> None:
         if as_json:
