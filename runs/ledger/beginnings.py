@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from runs.definition.registry import UnknownWorkflow
-from runs.ledger import birth, lifecycle, plans, superseding, transitions
+from runs.ledger import birth, lifecycle, plans, superseding, tenants, transitions
 from runs.ledger.plans import PlanChanged
 from runs.ledger.schedules import workflow_of
 from runs.models import Run, Schedule
@@ -27,7 +27,7 @@ COULD_NOT = (
     canonical.NotCanonical,
     PlanChanged,
     lifecycle.StartKeyTaken,
-    lifecycle.NoSuchTenant,
+    tenants.NoSuchTenant,
 )
 
 

@@ -14,11 +14,7 @@ from runs.rules.certificate import Certificate
 from runs.rules.certifying import certificate_of
 from runs.rules.chain import Draft
 from runs.rules.plan import plan_of
-from runs.rules.policy import Actor, Verb, may_see_tenant, require
-
-
-class NoSuchTenant(Exception):
-    """There is no such tenant, or this actor does not belong to it."""
+from runs.rules.policy import Actor, Verb, require
 
 
 def certify(
@@ -34,9 +30,7 @@ def certify(
     Raises BrokenWorkflow, NotAllowed, NoSuchTenant.
     """
     require(actor, Verb.OPERATE)
-    owner = Tenant.objects.filter(slug=tenant).first()
-    if owner is None or not may_see_tenant(actor, owner.pk):
-        raise NoSuchTenant(f"There is no tenant {tenant!r} that {actor.name} may certify for.")
+    owner = tenants.owner(actor, tenant, to="certify")
     known = known_of(actor, plan_of(workflow), stranded=stranded)
     certificate = certificate_of(known, made_at=db_now().isoformat())
     _keep(actor, certificate, owner=owner)

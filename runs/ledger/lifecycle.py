@@ -35,17 +35,13 @@ from runs.rules.claims import NextStep, RunDraft
 from runs.rules.fence import Fence
 from runs.rules.limits import Breach
 from runs.rules.plan import Plan, plan_of
-from runs.rules.policy import Actor, Verb, may_see_tenant, require
+from runs.rules.policy import Actor, Verb, require
 from runs.rules.states import FINAL, AssignmentState, RunState, StepState
 from runs.rules.versions import code_digests
 
 
 class StartKeyTaken(Exception):
     """This start key already names a run with another input; choose another key."""
-
-
-class NoSuchTenant(Exception):
-    """There is no such tenant, or this actor does not belong to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +74,7 @@ def start(
     cls = registry.latest(workflow) if version is None else registry.get(workflow, version)
     text = canonical.dumps(inputs.validated(cls, dict(data)))
     with transaction.atomic():
-        owner = _tenant(actor, tenant)
+        owner = tenants.owner(actor, tenant, to="start runs")
         if start_key and (known := _started_before(owner, cls, start_key, text)):
             return known
         return _insert(
@@ -138,13 +134,6 @@ def _first_event(plan: Plan, text: str, *, reference: str, start_key: str | None
             "start_key": start_key,
         }
     )
-
-
-def _tenant(actor: Actor, slug: str) -> Tenant:
-    owner = Tenant.objects.filter(slug=slug).first()
-    if owner is None or not may_see_tenant(actor, owner.pk):
-        raise NoSuchTenant(f"There is no tenant {slug!r} that {actor.name} may start runs for.")
-    return owner
 
 
 def _started_before(

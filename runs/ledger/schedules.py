@@ -12,14 +12,13 @@ from runs.definition import registry
 from runs.definition.workflow import Workflow
 from runs.ledger import audit, tenants
 from runs.ledger.commits import commits
-from runs.ledger.lifecycle import NoSuchTenant
 from runs.models import Firing, Schedule, Tenant
 from runs.queries.clock import db_now
 from runs.queries.schedules import timing_of, visible_schedules
 from runs.rules import canonical, inputs
 from runs.rules.chain import Draft
 from runs.rules.plan import BrokenWorkflow, plan_of
-from runs.rules.policy import Actor, Verb, may_see_tenant, require
+from runs.rules.policy import Actor, Verb, require
 from runs.rules.schedules import (
     FiringState,
     ScheduleRefused,
@@ -53,9 +52,7 @@ def create(actor: Actor, wish: Wish, *, tenant: str = tenants.DEFAULT) -> Schedu
     """Raises ScheduleRefused, NoSuchTenant, NotAllowed."""
     require(actor, Verb.OPERATE)
     with transaction.atomic():
-        owner = Tenant.objects.filter(slug=tenant).first()
-        if owner is None or not may_see_tenant(actor, owner.pk):
-            raise NoSuchTenant(f"There is no tenant {tenant!r} that {actor.name} may schedule for.")
+        owner = tenants.owner(actor, tenant, to="schedule")
         now = db_now()
         fields = _fields(wish, now=now)
         Tenant.objects.select_for_update(no_key=True).get(pk=owner.pk)

@@ -1,8 +1,21 @@
-"""Tenants come to be."""
+"""Tenants come to be, and own what is made for them."""
 
 from runs.models import Tenant
+from runs.rules.policy import Actor, may_see_tenant
 
 DEFAULT = "default"
+
+
+class NoSuchTenant(Exception):
+    """There is no such tenant, or this actor does not belong to it."""
+
+
+def owner(actor: Actor, slug: str, *, to: str) -> Tenant:
+    """The tenant that will own what the actor wants `to` make. Raises NoSuchTenant."""
+    found = Tenant.objects.filter(slug=slug).first()
+    if found is None or not may_see_tenant(actor, found.pk):
+        raise NoSuchTenant(f"There is no tenant {slug!r} that {actor.name} may {to} for.")
+    return found
 
 
 def keep_default(*, using: str) -> None:

@@ -10,6 +10,7 @@ from django.db import Error
 from runs.definition import registry
 from runs.engine.versions import code_here
 from runs.ledger import certificates
+from runs.ledger.tenants import NoSuchTenant
 from runs.management import preflight
 from runs.management.acting import UnknownActor, actor_named
 from runs.queries import memberships
@@ -40,7 +41,7 @@ def certified(
         registry.UnknownWorkflow,
         BrokenWorkflow,
         NotAllowed,
-        certificates.NoSuchTenant,
+        NoSuchTenant,
     ) as wrong:
         raise CommandError(str(wrong), returncode=1) from None
     except Error as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from runs.ledger.lifecycle import NoSuchTenant
+from runs.ledger.tenants import NoSuchTenant
 from runs.ledger.transitions import NoSuchRun
 from runs.queries import naming
 from runs.rules.policy import Actor

@@ -12,9 +12,10 @@ from django.db import Error
 
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
-from runs.ledger.lifecycle import NoSuchTenant, StartKeyTaken
+from runs.ledger.lifecycle import StartKeyTaken
 from runs.ledger.limits import DeadlineTooShort, NoDeadline
 from runs.ledger.plans import PlanChanged
+from runs.ledger.tenants import NoSuchTenant
 from runs.ledger.transitions import MoveRefused, NoSuchRun, RunChanged
 from runs.management.acting import UnknownActor, actor_named
 from runs.management.given import Misused, NoSuchWorker, NotThere

@@ -3,13 +3,10 @@
 from functools import partial
 from uuid import UUID
 
-from django.forms import Form
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
-from runs.forms import MoveForm
 from runs.ledger import lifecycle
-from runs.queries.pages_moves import MovePage
 from runs.rules.states import RunState
 from runs.rules.verbs import RunVerb
 from runs.rules.words import of
@@ -17,15 +14,11 @@ from runs.views import moving
 from runs.web import HtmxRequest, actor_of, operator
 
 
-def _form(request: HtmxRequest, page: MovePage) -> Form:
-    return MoveForm(data=moving.sent(request), initial={"seen": page.seen})
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 @moving.refusing
 def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
-    page, form = moving.asked(request, run_id, RunVerb.CANCEL, partial(_form, request))
+    page, form = moving.asked(request, run_id, RunVerb.CANCEL, partial(moving.with_reason, request))
     if request.method != "POST":
         return moving.shown(request, page, form)
     if not form.is_valid():

@@ -11,6 +11,7 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from runs.forms import MoveForm
 from runs.ledger.transitions import MoveRefused, NoSuchRun, RunChanged
 from runs.queries import pages_moves
 from runs.rules.verbs import NotNow, RunVerb
@@ -53,6 +54,11 @@ def asked(
 def sent(request: HtmxRequest) -> Any:
     """What a form was sent with, which may be nothing; None while it is only looked at."""
     return request.POST if request.method == "POST" else None
+
+
+def with_reason(request: HtmxRequest, page: pages_moves.MovePage) -> Form:
+    """The form of a verb that needs nothing but why."""
+    return MoveForm(data=sent(request), initial={"seen": page.seen})
 
 
 def shown(

@@ -4,7 +4,6 @@ from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
-from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -12,7 +11,6 @@ from django.views.decorators.http import require_http_methods
 from runs.forms import MoveForm
 from runs.ledger import pausing
 from runs.queries import pages_moves
-from runs.queries.pages_moves import MovePage
 from runs.rules.states import RunState
 from runs.rules.verbs import RunVerb
 from runs.rules.words import of
@@ -22,15 +20,11 @@ from runs.web import HtmxRequest, actor_of, operator
 AT_ONCE = 500
 
 
-def _form(request: HtmxRequest, page: MovePage) -> Form:
-    return MoveForm(data=moving.sent(request), initial={"seen": page.seen})
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 @moving.refusing
 def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
-    page, form = moving.asked(request, run_id, RunVerb.PAUSE, partial(_form, request))
+    page, form = moving.asked(request, run_id, RunVerb.PAUSE, partial(moving.with_reason, request))
     if request.method != "POST":
         return moving.shown(request, page, form)
     if not form.is_valid():

@@ -10,10 +10,12 @@ from django.views.decorators.http import require_http_methods
 
 from runs.definition import registry
 from runs.forms import ScheduleForm
-from runs.ledger import lifecycle, schedules
+from runs.ledger import schedules
+from runs.ledger.tenants import NoSuchTenant
 from runs.queries import naming, pages_schedules
 from runs.queries.schedules import wish_of
 from runs.rules.schedules import ScheduleRefused
+from runs.views import moving
 from runs.web import HtmxRequest, actor_of, operator
 
 PAGE = "runs/schedule_form.html"
@@ -23,7 +25,7 @@ PAGE = "runs/schedule_form.html"
 @operator
 def create(request: HtmxRequest) -> HttpResponse:
     owners = naming.tenants_seen(actor_of(request)).values()
-    form = ScheduleForm(workflows=_schedulable(), tenants=owners, data=_sent(request))
+    form = ScheduleForm(workflows=_schedulable(), tenants=owners, data=moving.sent(request))
     if request.method != "POST" or not form.is_valid() or "preview" in request.POST:
         return _shown(request, form)
     try:
@@ -32,7 +34,7 @@ def create(request: HtmxRequest) -> HttpResponse:
     except ScheduleRefused as refused:
         form.explain(refused.errors)
         return _shown(request, form)
-    except lifecycle.NoSuchTenant as nowhere:
+    except NoSuchTenant as nowhere:
         form.add_error(None, str(nowhere))
         return _shown(request, form)
     messages.success(request, f"{made.slug} is made.")
@@ -48,7 +50,7 @@ def change(request: HtmxRequest, schedule_id: int) -> HttpResponse:
     known = sorted({*_schedulable(), row.schedule.workflow})
     was, revision = wish_of(row.schedule), row.schedule.revision
     form = ScheduleForm(
-        workflows=known, tenants=(), was=was, revision=revision, data=_sent(request)
+        workflows=known, tenants=(), was=was, revision=revision, data=moving.sent(request)
     )
     if request.method != "POST" or not form.is_valid() or "preview" in request.POST:
         return _shown(request, form, schedule=row.schedule)
@@ -67,10 +69,6 @@ def change(request: HtmxRequest, schedule_id: int) -> HttpResponse:
 
 def _schedulable() -> list[str]:
     return sorted({cls.name for cls in registry.all_workflows() if cls.heartbeat is not None})
-
-
-def _sent(request: HtmxRequest) -> Any:
-    return request.POST if request.method == "POST" else None
 
 
 def _shown(request: HtmxRequest, form: ScheduleForm, **more: Any) -> HttpResponse:

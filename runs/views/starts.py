@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST
 from runs.forms import StartForm
 from runs.ledger import lifecycle
 from runs.ledger.plans import PlanChanged
+from runs.ledger.tenants import NoSuchTenant
 from runs.queries import pages_workflows
 from runs.rules.inputs import InvalidInput
 from runs.rules.plan import BrokenWorkflow
@@ -17,7 +18,7 @@ from runs.web import HtmxRequest, actor_of, operator
 REFUSALS = (
     InvalidInput,
     lifecycle.StartKeyTaken,
-    lifecycle.NoSuchTenant,
+    NoSuchTenant,
     PlanChanged,
     BrokenWorkflow,
 )
