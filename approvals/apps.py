@@ -16,4 +16,5 @@ class ApprovalsConfig(AppConfig):
     def ready(self) -> None:
         gate = import_module("approvals.gate")
         gates.register(WaitKind.DECISION.value, gate.DecisionGate())
+        import_module("approvals.web").register_needs()
         drill_desk.register(gate.answer_in_a_drill)
