@@ -35,7 +35,7 @@ def make_groups(apps, schema_editor):
 class Migration(migrations.Migration):
     dependencies = [
         ("approvals", "0002_sights_askings_and_grounds"),
-        ("runs", "0011_administer"),
+        ("runs", "0012_administer"),
         ("auth", "0012_alter_user_first_name_max_length"),
         ("contenttypes", "0002_remove_content_type_name"),
     ]

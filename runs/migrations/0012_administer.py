@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("runs", "0010_schedules")]
+    dependencies = [("runs", "0011_channels")]
     operations = [
         migrations.AlterModelOptions(
             name="tenant",
