@@ -3,9 +3,10 @@
 from approvals.models.asking import Asking
 from approvals.models.audience import Audience
 from approvals.models.decision import Decision
+from approvals.models.delegation import Delegation
 from approvals.models.ground import Ground
 from approvals.models.sight import Sight
 from approvals.models.strike import Strike
 from approvals.models.vote import Vote
 
-__all__ = ["Asking", "Audience", "Decision", "Ground", "Sight", "Strike", "Vote"]
+__all__ = ["Asking", "Audience", "Decision", "Delegation", "Ground", "Sight", "Strike", "Vote"]
