@@ -20,5 +20,6 @@ class ApprovalsConfig(AppConfig):
         groups = import_module("approvals.ledger.groups")
         # Behind Django's own receiver, which makes the permissions that the groups have.
         post_migrate.connect(groups.keep, sender=self, dispatch_uid="approvals.groups")
+        import_module("approvals.ledger.records").guard()
         import_module("approvals.web").register_needs()
         drill_desk.register(gate.answer_in_a_drill)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from approvals.views import answers, calls, decision, inbox, strikes, waits
+from approvals.views import answers, calls, decision, inbox, records, strikes, waits
 
 app_name = "approvals"
 urlpatterns = [
@@ -14,5 +14,8 @@ urlpatterns = [
     path("decisions/<int:decision_id>/calls/<int:ordinal>/", calls.show, name="call_show"),
     path("decisions/<int:decision_id>/calls.jsonl", calls.as_lines, name="calls_jsonl"),
     path("decisions/<int:decision_id>/calls.csv", calls.as_table, name="calls_csv"),
+    path(
+        "decisions/<int:decision_id>/records/<int:record_id>/", records.show, name="record_show"
+    ),
     path("decisions/of/<int:wait_id>/", waits.show, name="decision_of_wait"),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from approvals.ledger import striking
+from approvals.ledger import records, striking
 from approvals.ledger.holding import DecisionChanged, DecisionClosed, held
 from approvals.models import Decision, Vote
 from approvals.queries import lists
@@ -88,6 +88,7 @@ def decide(
         _require_unchanged(decision, shown=shown_digest, struck=off, altered=altered)
         _require_something_left(decision, chosen)
         vote = _vote(actor, decision, chosen, answers, said, off, through, now=now)
+        records.keep(actor, decision, vote)
         return _close(decision, asked, chosen, vote)
 
 
@@ -213,4 +214,5 @@ def _facts(decision: Decision, vote: Vote) -> dict[str, Any]:
         "comment_digest": canonical.digest(vote.comment) if vote.comment else "",
         "alone": vote.alone,
         "door": vote.door,
+        "record": vote.record.digest,
     }

@@ -9,6 +9,7 @@ from approvals.models.delegation import Delegation
 from approvals.models.ground import Ground
 from approvals.models.handover import Handover
 from approvals.models.notice import Notice
+from approvals.models.record import Record
 from approvals.models.rule import ApprovalRule, RuleVersion
 from approvals.models.sight import Sight
 from approvals.models.strike import Strike
@@ -26,6 +27,7 @@ __all__ = [
     "Ground",
     "Handover",
     "Notice",
+    "Record",
     "RuleVersion",
     "Sight",
     "Strike",
