@@ -1,7 +1,6 @@
 """What allows a call to leave, and the draft of it that is stored before it does (I7)."""
 
-from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Effect
@@ -11,6 +10,10 @@ from runs.rules import asks, canonical, keys
 from runs.rules.calls import CallDraft, CallRecord
 from runs.rules.fingerprints import effect_fingerprint, who_facts
 from runs.rules.planned import call_digest
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
 
 
 class ApprovedOtherwise(RuntimeError):
@@ -25,7 +28,7 @@ class Allowing:
 
     def __init__(self, session: Session, attempt: Attempt) -> None:
         self.session, self.attempt = session, attempt
-        self.listed: Callable[[], Collection[tuple[str, str, str]]] = tuple
+        self.listed: "Callable[[], Collection[tuple[str, str, str]]]" = tuple
 
     def require_as_allowed(self, effect: Effect, record: CallRecord) -> None:
         """Compare the very bytes that leave with their key, and with what was approved (I5, I7).

@@ -95,10 +95,8 @@ def _below(wanted: list[tuple[str, ...]], name: str) -> list[tuple[str, ...]]:
 
 def _of_a_text(text: str, *, at: tuple[str, ...], hidden: list[str]) -> str:
     named = [part for part in at if not part.isdigit()]
-    if text and named and NAMES.search(named[-1]):
-        safe = HIDDEN
-    else:
-        safe = SHAPES.sub(HIDDEN, text)
+    secret = text and named and NAMES.search(named[-1])
+    safe = HIDDEN if secret else SHAPES.sub(HIDDEN, text)
     if safe != text:
         hidden.append(".".join(at) or "a part of it")
     return safe
