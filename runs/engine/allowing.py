@@ -11,7 +11,6 @@ from runs.rules.calls import CallDraft, CallRecord
 from runs.rules.fingerprints import effect_fingerprint, who_facts
 from runs.rules.planned import call_digest
 
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
@@ -28,7 +27,7 @@ class Allowing:
 
     def __init__(self, session: Session, attempt: Attempt) -> None:
         self.session, self.attempt = session, attempt
-        self.listed: "Callable[[], Collection[tuple[str, str, str]]]" = tuple
+        self.listed: Callable[[], Collection[tuple[str, str, str]]] = tuple
 
     def require_as_allowed(self, effect: Effect, record: CallRecord) -> None:
         """Compare the very bytes that leave with their key, and with what was approved (I5, I7).

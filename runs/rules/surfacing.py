@@ -84,7 +84,7 @@ def refused(
 
 
 def _asked(kind: str, text: str, stopped: Stopped, evidence: Mapping[str, Any]) -> Ask:
-    again = option("again", "Try again", _again(stopped))
+    again = option("again", "Try again", goes_on(stopped))
     return ask(
         kind,
         text,
@@ -110,7 +110,8 @@ def _place(stopped: Stopped) -> str:
     return f"behind checkpoint {stopped.checkpoint}{cursor}"
 
 
-def _again(stopped: Stopped) -> str:
+def goes_on(stopped: Stopped) -> str:
+    """What entering the step again does."""
     return (
         f"Step {stopped.step} is entered again {_place(stopped)}, with the same keys for the same "
         f"calls. {_calls(stopped)}".strip()
@@ -155,7 +156,7 @@ def _correct(stopped: Stopped) -> dict[str, Any]:
         "correct",
         "Correct the input",
         f"The fields you fill in replace those of the run's input, recorded with both digests.{kept} "
-        f"Then: {_again(stopped)}",
+        f"Then: {goes_on(stopped)}",
         then="correct",
         fields={field.name: _field(field) for field in stopped.fields},
     )
