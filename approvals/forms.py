@@ -6,9 +6,8 @@ from django import forms
 
 from approvals.queries.page import DecisionPage, shared_fields
 from approvals.rules.asked import Asked, Option
+from approvals.rules.demands import TYPED, confirms
 from approvals.rules.schema import Field, FieldsRefused, fields_of, validated
-
-TYPED = 6
 
 
 class AnswerForm(forms.Form):
@@ -25,6 +24,14 @@ class AnswerForm(forms.Form):
         help_text="Kept with the record. Required where something cannot be undone.",
     )
     confirm = forms.CharField(required=False, max_length=200)
+    break_glass = forms.BooleanField(required=False)
+    password = forms.CharField(
+        required=False,
+        max_length=4096,
+        strip=False,
+        label="Your password",
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
     shown_digest = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
     seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
@@ -45,8 +52,11 @@ class AnswerForm(forms.Form):
         if "option" not in said:
             return said
         chosen = self.asked.option(said["option"])
-        if self.asked.grave(chosen):
-            self._require_grave(chosen)
+        grave = self._is_grave(chosen)
+        if (grave or self.asked.always_comment) and not said.get("comment", "").strip():
+            self.add_error("comment", f"“{chosen.label}” needs a comment: say why it is right.")
+        if grave:
+            self._require_confirmed()
         try:
             validated(chosen.fields, self.answers_of(chosen))
         except FieldsRefused as refused:
@@ -54,11 +64,15 @@ class AnswerForm(forms.Form):
                 self.add_error(self._named(chosen, name), error.capitalize() + ".")
         return said
 
-    def _require_grave(self, chosen: Option) -> None:
-        if not self.cleaned_data.get("comment", "").strip():
-            self.add_error("comment", f"“{chosen.label}” needs a comment: say why it is right.")
-        run = self.page.decision.run
-        if self.cleaned_data.get("confirm") not in (run.reference[-TYPED:], str(run.pk)[-TYPED:]):
+    def _is_grave(self, chosen: Option) -> bool:
+        marked = any(one.grave for one in self.page.options if one.option == chosen)
+        return marked or bool(self.cleaned_data.get("break_glass"))
+
+    def _require_confirmed(self) -> None:
+        run, typed = self.page.decision.run, self.cleaned_data.get("confirm", "")
+        if not confirms(
+            typed, names=(run.reference, str(run.pk)), digest=self.page.decision.digest
+        ):
             self.add_error(
                 "confirm",
                 f"Type the last {TYPED} characters of the run's reference, or of its id.",

@@ -59,4 +59,10 @@ def lines_of_one(shown: dict[str, Any]) -> list[str]:
 
 
 def sentence_of(decided: Decided) -> str:
+    if not decided.is_final:
+        tally = decided.tally
+        return (
+            f"Vote recorded: decision {decided.decision_id} has {tally.given} of {tally.needed}. "
+            f"Still needed: {', '.join(tally.still)}."
+        )
     return f"Recorded: decision {decided.decision_id} is {decided.state}, {FOLLOWS[decided.then]}."

@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from approvals.models import Decision, Vote
 from approvals.queries import inbox
-from approvals.queries.people import is_alone
-from approvals.queries.visible import case_of, groups_of
-from approvals.rules import door
+from approvals.queries.cases import case_of, tally_with
+from approvals.rules import demands, door
 from approvals.rules.asked import Asked, Option
 from approvals.rules.looks import look_kind, word_of
+from approvals.rules.quorum import Tally
 from approvals.rules.schema import Field, fields_of
 from approvals.rules.story import what_happened
+from runs.queries.clock import db_now
 from runs.queries.desk import EffectSoFar, effects_so_far, finished_steps
 from runs.rules import canonical
 from runs.rules.payloads import Payload, payload_of
@@ -29,6 +31,7 @@ class OptionShown:
     option: Option
     grave: bool
     refusal: str
+    glass: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,12 @@ class DecisionPage:
     refusal: str
     who_may: str
     alone: bool
+    requester: str
+    on_behalf_of: str
+    behalf_until: datetime | None
+    fresh: bool
+    tally: Tally
+    named: str
     happened: Sequence[str]
     finished: Sequence[str]
     outcome: str
@@ -77,16 +86,31 @@ class DecisionPage:
         return any(one.grave for one in self.options)
 
     @property
+    def may_break_glass(self) -> bool:
+        """Whether an administrator could go past the rule that asks for somebody else."""
+        return self.is_open and any(one.glass for one in self.options)
+
+    @property
+    def asks_sign_in(self) -> bool:
+        """Whether who answers has to show once more who they are."""
+        return not self.fresh and (self.any_grave or self.may_break_glass)
+
+    @property
     def shared_fields(self) -> Sequence[Field]:
         """Fields that every option asks for alike stand once, below all options."""
         return shared_fields(self.asked)
 
 
-def page_of(actor: Actor, decision: Decision) -> DecisionPage:
-    case = case_of(decision)
+def page_of(
+    actor: Actor, decision: Decision, *, now: datetime | None = None, but: Vote | None = None
+) -> DecisionPage:
+    """`but` is a vote that is being given: the page is as it was before it."""
+    now = now or db_now()
+    case = case_of(actor, decision, now=now, but=but)
     asked = case.asked
     visible = may(actor, Verb.VIEW_PAYLOADS)
-    refused = door.refusal(actor, case)
+    refused, stands = door.refusal(actor, case), door.standing_or_none(actor, case)
+    come_to = tally_with(asked, case.votes, like=case.votes[0] if case.votes else None)
     is_open = decision.state == DecisionState.OPEN.value
     return DecisionPage(
         decision=decision,
@@ -96,7 +120,13 @@ def page_of(actor: Actor, decision: Decision) -> DecisionPage:
         visible=visible,
         refusal=refused.sentence if refused else "",
         who_may=door.who_may(case.groups),
-        alone=is_open and not refused and _alone(actor, decision),
+        alone=is_open and not refused and door.is_alone(actor, case),
+        requester=case.requester,
+        on_behalf_of=stands.on_behalf_of if stands else "",
+        behalf_until=stands.until if stands else None,
+        fresh=demands.is_fresh(actor, now=now),
+        tally=come_to,
+        named=door.named(case),
         happened=what_happened(asked, step=decision.step),
         finished=finished_steps(decision.run_id),
         outcome=inbox.outcome_of(decision),
@@ -110,10 +140,6 @@ def page_of(actor: Actor, decision: Decision) -> DecisionPage:
         before=inbox.neighbour(actor, decision, back=True) if is_open else None,
         after=inbox.next_for(actor, decision),
     )
-
-
-def _alone(actor: Actor, decision: Decision) -> bool:
-    return is_alone(tenant_id=decision.tenant_id, groups=groups_of(decision), user_id=actor.user_id)
 
 
 def _request(asked: Asked, *, visible: bool) -> Payload | None:
@@ -135,8 +161,9 @@ def _option(actor: Actor, case: door.Case, option: Option) -> OptionShown:
     refused = door.refusal(actor, case, option)
     return OptionShown(
         option=option,
-        grave=case.asked.grave(option),
+        grave=demands.is_grave(actor, case, option),
         refusal=refused.sentence if refused else "",
+        glass=may(actor, Verb.ADMINISTER) and door.is_shut(actor, case, option),
     )
 
 

@@ -30,7 +30,7 @@ class Recorded:
 
 def sheet_of(actor: Actor, decision: Decision, *, but: Vote) -> dict[str, Any]:
     """All that the page says to this actor now; `but` is the answer that is being given."""
-    page = page_of(actor, decision)
+    page = page_of(actor, decision, but=but)
     return {
         "format": sheet.FORMAT,
         "seen_by": actor.name,

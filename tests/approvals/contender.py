@@ -68,6 +68,7 @@ def _act(name: str, verb: str, decision_id: int) -> bool:
         fields={},
         comment=f"by {name}",
         shown_digest=decision.digest,
+        confirm=decision.digest,
         through=Door(name="test"),
     )
     return True

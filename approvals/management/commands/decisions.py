@@ -8,13 +8,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from approvals.ledger import deciding
-from approvals.ledger.deciding import CommentMissing, Decided, Door, NothingLeft
+from approvals.ledger.deciding import Decided, Door, NothingLeft
 from approvals.ledger.holding import DecisionChanged, DecisionClosed
 from approvals.ledger.striking import NoSuchCall, NothingToStrike
 from approvals.management import wording
 from approvals.queries import told
 from approvals.queries.visible import NoSuchDecision, visible_decision
-from approvals.rules.asked import APPROVE, REJECT, NoSuchOption, asked_of
+from approvals.rules.asked import APPROVE, REJECT, NoSuchOption
+from approvals.rules.demands import SHORTEST_DIGEST, CommentMissing, ConfirmationMissing
 from approvals.rules.door import NotYours
 from approvals.rules.schema import FieldsRefused
 from runs.definition.registry import UnknownWorkflow
@@ -42,8 +43,14 @@ WRONG = (
     BrokenWorkflow,
     PlanChanged,
 )
-MISUSED = (NoSuchOption, FieldsRefused, CommentMissing, NoSuchCall, NothingToStrike)
-SHORTEST_DIGEST = 12
+MISUSED = (
+    NoSuchOption,
+    FieldsRefused,
+    CommentMissing,
+    ConfirmationMissing,
+    NoSuchCall,
+    NothingToStrike,
+)
 
 
 class Command(BaseCommand):
@@ -70,6 +77,14 @@ class Command(BaseCommand):
         for verb in answering.values():
             verb.add_argument("--comment", default="", help="kept with the record")
             verb.add_argument("--digest", default="", help="the beginning of what was shown")
+            verb.add_argument(
+                "--confirm", default="", help="the last 6 characters of the run's reference or id"
+            )
+            verb.add_argument(
+                "--break-glass",
+                action="store_true",
+                help="as an administrator, decide alone what takes others; everybody is told",
+            )
         answering["answer"].add_argument("--option", required=True, metavar="KEY")
         answering["answer"].add_argument("--field", action="append", default=[], metavar="K=V")
         for verb in (listing, showing, *answering.values()):
@@ -111,8 +126,10 @@ class Command(BaseCommand):
             option=option,
             fields=fields,
             comment=options["comment"],
-            shown_digest=_shown_digest(actor, id, option, options),
+            shown_digest=_shown_digest(actor, id, options),
             struck=options.get("strike"),
+            confirm=options["confirm"] or options["digest"],
+            break_glass=options["break_glass"],
             through=Door(name="command"),
         )
         self._print(_said(decided), [wording.sentence_of(decided)], as_json=json)
@@ -133,18 +150,15 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _shown_digest(actor: Actor, decision_id: int, option: str, said: dict[str, Any]) -> str:
-    """The whole digest of which the beginning was typed; where nothing is grave, what stands now."""
+def _shown_digest(actor: Actor, decision_id: int, said: dict[str, Any]) -> str:
+    """The whole digest of which the beginning was typed; what stands now where none was."""
     decision = visible_decision(actor, decision_id)
-    asked = asked_of(decision.ask)
     now = told.digest_left(decision, said.get("strike"))
     typed = said["digest"].lower()
-    if not typed and not asked.grave(asked.option(option)):
-        return now
-    if len(typed) < SHORTEST_DIGEST:
-        raise CommentMissing(
-            f"This cannot be undone. Confirm with --digest and at least {SHORTEST_DIGEST} "
-            f"characters of the digest that `decisions show {decision_id}` prints."
+    if typed and len(typed) < SHORTEST_DIGEST:
+        raise ConfirmationMissing(
+            f"Confirm with --digest and at least {SHORTEST_DIGEST} characters of the digest that "
+            f"`decisions show {decision_id}` prints."
         )
     return now if now.startswith(typed) else typed
 
@@ -156,4 +170,9 @@ def _said(decided: Decided) -> dict[str, Any]:
         "option": decided.option,
         "then": decided.then,
         "digest": decided.digest,
+        "votes": {
+            "needed": decided.tally.needed,
+            "given": decided.tally.given,
+            "still": decided.tally.still,
+        },
     }
