@@ -7,6 +7,7 @@ from runs import api
 from runs.views import (
     artifacts,
     audit,
+    bundles,
     cancellations,
     certificates,
     corrections,
@@ -46,6 +47,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/corrections/", corrections.create, name="correct"),
     path("runs/<uuid:run_id>/cancellations/", cancellations.create, name="cancel"),
     path("runs/<uuid:run_id>/audit.jsonl", audit.show, name="run_audit"),
+    path("runs/<uuid:run_id>/bundle.zip", bundles.show, name="run_bundle"),
     path("runs/<uuid:run_id>/files/<int:artifact_id>/", artifacts.show, name="artifact_show"),
     path("runs/<uuid:run_id>/steps/<path:key>/facts/<str:which>.json", steps.facts, name="facts"),
     path("runs/<uuid:run_id>/steps/<path:key>/", steps.show, name="step_show"),

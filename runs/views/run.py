@@ -78,7 +78,9 @@ def _input(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
 
 def _audit(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
     chain = pages_tabs.chain_of(page.run)
-    return {"chain": chain, "line": payload_of(chain.line or "{}", visible=True, most=16_384)}
+    line = payload_of(chain.line or "{}", visible=True, most=16_384)
+    may_export = may(actor_of(request), Verb.VIEW_PAYLOADS)
+    return {"chain": chain, "line": line, "may_export": may_export}
 
 
 def _links(request: HtmxRequest, found: Any) -> dict[str, str]:
