@@ -56,7 +56,7 @@ def channel_schemes() -> tuple[str, ...]:
 
 def sealing_keys() -> list[str]:
     """What secrets are sealed under: the first one seals, any of them opens."""
-    return [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return [settings.SECRET_KEY, *map(str, settings.SECRET_KEY_FALLBACKS)]
 
 
 def ring(assignment_id: int) -> None:
