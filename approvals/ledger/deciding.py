@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from approvals.ledger import outcomes, records, striking, voting
+from approvals.ledger import grounds, outcomes, records, sights, striking, voting
 from approvals.ledger.holding import DecisionChanged, held
 from approvals.ledger.outcomes import Decided
 from approvals.ledger.voting import Door, Said
@@ -16,6 +16,7 @@ from approvals.queries.cases import case_of, cast_of, counting, tally_with
 from approvals.queries.visible import visible_decision
 from approvals.rules import door
 from approvals.rules.asked import APPROVE, Option
+from approvals.rules.case import Case, Standing
 from approvals.rules.demands import (
     SHORTEST_DIGEST,
     TYPED,
@@ -26,7 +27,6 @@ from approvals.rules.demands import (
     confirms,
     demands_of,
 )
-from approvals.rules.door import Case
 from approvals.rules.schema import validated
 from runs.ledger.commits import commits
 from runs.queries.clock import db_now
@@ -60,11 +60,11 @@ def decide(
 
     `struck` is the whole list of calls to strike off; None takes what is struck off already.
     `confirm` is what was typed to confirm. Raises NoSuchDecision, NotYours, NoSuchOption,
-    FieldsRefused, CommentMissing, ConfirmationMissing, SignInTooOld, NothingLeft, DecisionChanged,
-    DecisionExpired, DecisionClosed.
+    FieldsRefused, CommentMissing, ConfirmationMissing, SignInTooOld, NothingLeft, WholeNotSeen,
+    DecisionChanged, GroundMoved, DecisionExpired, DecisionClosed.
     """
     bytes_altered = _altered(actor, decision_id)
-    with transaction.atomic():
+    with grounds.asked_anew_if_moved(actor, decision_id), transaction.atomic():
         now = db_now()
         decision = held(actor, decision_id, now=now)
         case = case_of(actor, decision, now=now)
@@ -72,6 +72,8 @@ def decide(
         breaks = break_glass and door.is_shut(actor, case, chosen)
         if refusal := door.refusal(actor, case, chosen, break_glass=breaks):
             raise door.NotYours(refusal)
+        grounds.require_unmoved(decision)
+        sights.require_whole(actor, decision, case.asked, chosen, door=through.name)
         demands = demands_of(actor, case, chosen, now=now, break_glass=breaks)
         said = Said(
             chosen=chosen,
@@ -93,7 +95,7 @@ def _recorded(
     actor: Actor, decision: Decision, case: Case, said: Said, *, now: datetime
 ) -> Decided:
     standing = door.standing(actor, case)
-    assert isinstance(standing, door.Standing)  # noqa: S101 - the door has let them in
+    assert isinstance(standing, Standing)  # noqa: S101 - the door has let them in
     if said.break_glass:
         voting.annul(decision, because="Its voter broke the glass instead.", by=actor.name, now=now)
     vote = voting.cast(actor, decision, case, said, by_right_of=standing, now=now)

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from approvals.ledger import noticing, ruling, striking
+from approvals.ledger import grounds, noticing, ruling, striking
 from approvals.models import Audience, Decision, Strike
 from approvals.rules.asked import asked_of, digest_of
 from approvals.rules.shape import shape_of
@@ -10,6 +10,7 @@ from approvals.rules.timing import AskedAgain, timing_of
 from runs.definition.gates import OpenedWait
 from runs.queries.clock import db_now
 from runs.rules import canonical
+from runs.rules.redaction import redact
 
 # What no clock will close stands behind all that one will, and there in order of its age.
 NO_DEADLINE = timedelta(days=36_500)
@@ -28,7 +29,7 @@ def open_decision(opened: OpenedWait) -> None:
         step=opened.step,
         generation=opened.generation,
         kind=asked.kind,
-        question=asked.question,
+        question=redact(asked.question, secrets={}),
         ask=text,
         ask_digest=canonical.digest(text),
         irreversible=asked.irreversible,
@@ -43,6 +44,7 @@ def open_decision(opened: OpenedWait) -> None:
     Audience.objects.bulk_create(
         [Audience(decision=decision, group=name) for name in sorted(set(asked.groups))]
     )
+    grounds.keep(decision)
     timing = timing_of(text)
     noticing.plan(decision, timing, now=now)
     if timing.again is not None:

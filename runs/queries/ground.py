@@ -5,8 +5,7 @@ from uuid import UUID
 
 from django.db.models import Count
 
-from runs.models import Call, Run
-from runs.queries import resume
+from runs.models import AuditEvent, Call, Run
 from runs.rules.calls import CallRecord, record_of
 from runs.rules.states import CallState
 
@@ -25,14 +24,16 @@ def ground_of(run_id: UUID) -> dict[str, Any]:
     run = Run.objects.get(pk=run_id)
     unknown = Call.objects.filter(run=run).exclude(state=CallState.CONFIRMED.value)
     named = unknown.order_by("id").values_list("key", "state", "sends")[:MOST_NAMED]
-    late = {row[0]: len(resume.late_answers(run.tenant_id, key=row[0])) for row in named}
+    late = AuditEvent.objects.filter(
+        tenant_id=run.tenant_id, run=None, kind="call.late_answer", body__contains=str(run_id)
+    ).count()
     return {
         "the input of the run": run.input_digest,
         "the plan of the run": run.plan_id,
         "its generation": run.generation,
         "its calls by state": _counted(run),
         **{f"call {key}": f"{state}, sent {sends} times" for key, state, sends in named},
-        **{f"late answers for {key}": amount for key, amount in late.items() if amount},
+        "answers that came back late": late,
     }
 
 
