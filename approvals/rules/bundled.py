@@ -11,12 +11,16 @@ from runs.rules.planned import call_digest, list_digest
 def decisions_hold(bundle: Bundle) -> Iterator[str]:
     """What was asked is what its digest says, and an approved list is the calls that were left."""
     planned = bundle.lines("planned_calls.jsonl")
-    votes = {one["decision_id"]: one for one in bundle.lines("decision_votes.jsonl")}
+    # Votes that agreed have struck off the same; those that counted no more bound another list.
+    votes = {
+        (one["decision_id"], one["digest"]): one for one in bundle.lines("decision_votes.jsonl")
+    }
     for place, one in enumerate(bundle.lines("decisions.jsonl"), start=1):
         if canonical.digest(one["ask"]) != one["ask_digest"]:
             yield f"decisions.jsonl line {place}: the ask is not what its digest was made of"
         elif one["kind"] == "plan" and one["approved_digest"]:
-            made = _left(canonical.loads(one["ask"])["plan"], one, votes.get(one["id"]), planned)
+            vote = votes.get((one["id"], one["approved_digest"]))
+            made = _left(canonical.loads(one["ask"])["plan"], one, vote, planned)
             if made != one["approved_digest"]:
                 yield (
                     f"decisions.jsonl line {place}: the calls in planned_calls.jsonl that were not "

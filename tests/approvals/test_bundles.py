@@ -5,6 +5,7 @@ import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -174,7 +175,7 @@ def test_the_same_run_makes_the_same_parts_on_the_page(tmp_path: Path) -> None:
     decide(acting(paula), decision)
     file = exported(decision, tmp_path)
 
-    answer = signed_in(paula).get(f"/runs/{decision.run_id}/bundle.zip")
+    answer: Any = signed_in(paula).get(f"/runs/{decision.run_id}/bundle.zip")
     other = tmp_path / "other.zip"
     other.write_bytes(b"".join(answer.streaming_content))
 
