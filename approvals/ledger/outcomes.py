@@ -10,7 +10,7 @@ from approvals.ledger.holding import DecisionClosed
 from approvals.models import Decision, Vote
 from approvals.queries.cases import cast_of
 from approvals.rules.asked import Option, state_after
-from approvals.rules.door import Case
+from approvals.rules.case import Case
 from approvals.rules.quorum import Tally
 from runs.ledger import transitions, waits, waking
 from runs.ledger.telling import tell

@@ -8,7 +8,7 @@ from typing import Any
 from approvals.models import Decision, Vote
 from approvals.rules import door
 from approvals.rules.asked import Option
-from approvals.rules.door import Case, Standing
+from approvals.rules.case import Case, Standing
 from runs.rules import canonical
 from runs.rules.policy import Actor
 

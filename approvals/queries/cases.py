@@ -1,5 +1,6 @@
 """What the door needs to know of a decision, read for one actor."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from approvals.models import Decision, Vote
@@ -7,7 +8,7 @@ from approvals.queries.delegations import handed_to
 from approvals.queries.people import deciders
 from approvals.queries.visible import groups_of
 from approvals.rules.asked import Asked, asked_of
-from approvals.rules.door import Case, Cast
+from approvals.rules.case import Case, Cast
 from approvals.rules.quorum import Tally, tally
 from runs.rules import canonical
 from runs.rules.policy import Actor
@@ -49,7 +50,14 @@ def cast_of(vote: Vote) -> Cast:
     )
 
 
-def tally_with(asked: Asked, casts: tuple[Cast, ...], like: Cast | None = None) -> Tally:
+def tally_with(asked: Asked, casts: Iterable[Cast], *, like: Cast | None) -> Tally:
     """What the votes come to that say the same as this one, of the same bytes (R16)."""
-    same = [each.groups for each in casts if like is None or each.says_the_same_as(like)]
+    same = [each.groups for each in casts if like is not None and each.says_the_same_as(like)]
     return tally(quorum=asked.quorum, all_of=asked.all_of, votes=same)
+
+
+def come_to_so_far(case: Case) -> Tally:
+    """What the answer comes to that is nearest to its end."""
+    tallies = [tally_with(case.asked, case.votes, like=vote) for vote in case.votes]
+    nothing = tally_with(case.asked, (), like=None)
+    return min(tallies, key=lambda each: each.more, default=nothing)

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 
 from approvals.models import Delegation
 from approvals.queries.people import DECIDE
-from approvals.rules.door import StandIn
+from approvals.rules.case import StandIn
 from runs.queries.people import people_of
 from runs.queries.visibility import visible_to
 from runs.rules.policy import Actor

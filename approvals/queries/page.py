@@ -7,9 +7,11 @@ from typing import Any
 
 from approvals.models import Decision, Vote
 from approvals.queries import inbox
-from approvals.queries.cases import case_of, tally_with
+from approvals.queries.cases import case_of, come_to_so_far
+from approvals.queries.proof import Proof, proof_of
 from approvals.rules import demands, door
 from approvals.rules.asked import Asked, Option
+from approvals.rules.case import Case, named, who_may
 from approvals.rules.looks import look_kind, word_of
 from approvals.rules.quorum import Tally
 from approvals.rules.schema import Field, fields_of
@@ -17,11 +19,8 @@ from approvals.rules.story import what_happened
 from runs.queries.clock import db_now
 from runs.queries.desk import EffectSoFar, effects_so_far, finished_steps
 from runs.rules import canonical
-from runs.rules.payloads import Payload, payload_of
 from runs.rules.policy import Actor, Verb, may
 from runs.rules.states import DecisionState
-
-WHOLE = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +30,7 @@ class OptionShown:
     option: Option
     grave: bool
     refusal: str
+    support: str = ""
     glass: bool = False
 
 
@@ -63,9 +63,7 @@ class DecisionPage:
     happened: Sequence[str]
     finished: Sequence[str]
     outcome: str
-    request: Payload | None
-    evidence: Payload | None
-    facts: dict[str, Any]
+    proof: Proof
     effects: Sequence[EffectSoFar]
     options: Sequence[OptionShown]
     struck: int
@@ -80,6 +78,10 @@ class DecisionPage:
     @property
     def may_answer(self) -> bool:
         return self.is_open and not self.refusal
+
+    @property
+    def shows_form(self) -> bool:
+        return self.may_answer or self.may_break_glass
 
     @property
     def any_grave(self) -> bool:
@@ -102,7 +104,12 @@ class DecisionPage:
 
 
 def page_of(
-    actor: Actor, decision: Decision, *, now: datetime | None = None, but: Vote | None = None
+    actor: Actor,
+    decision: Decision,
+    *,
+    now: datetime | None = None,
+    but: Vote | None = None,
+    whole: bool = False,
 ) -> DecisionPage:
     """`but` is a vote that is being given: the page is as it was before it."""
     now = now or db_now()
@@ -110,7 +117,7 @@ def page_of(
     asked = case.asked
     visible = may(actor, Verb.VIEW_PAYLOADS)
     refused, stands = door.refusal(actor, case), door.standing_or_none(actor, case)
-    come_to = tally_with(asked, case.votes, like=case.votes[0] if case.votes else None)
+    proof = proof_of(actor, decision, asked, visible=visible, whole=whole)
     is_open = decision.state == DecisionState.OPEN.value
     return DecisionPage(
         decision=decision,
@@ -119,22 +126,20 @@ def page_of(
         kind_word=word_of(decision.kind),
         visible=visible,
         refusal=refused.sentence if refused else "",
-        who_may=door.who_may(case.groups),
+        who_may=who_may(case.groups),
         alone=is_open and not refused and door.is_alone(actor, case),
         requester=case.requester,
         on_behalf_of=stands.on_behalf_of if stands else "",
         behalf_until=stands.until if stands else None,
         fresh=demands.is_fresh(actor, now=now),
-        tally=come_to,
-        named=door.named(case),
+        tally=come_to_so_far(case),
+        named=named(case),
         happened=what_happened(asked, step=decision.step),
         finished=finished_steps(decision.run_id),
         outcome=inbox.outcome_of(decision),
-        request=_request(asked, visible=visible),
-        evidence=_evidence(asked, visible=visible),
-        facts=asked.evidence if visible and isinstance(asked.evidence, dict) else {},
+        proof=proof,
         effects=effects_so_far(decision.run_id),
-        options=[_option(actor, case, option) for option in asked.options],
+        options=[_option(actor, case, option, proof) for option in asked.options],
         struck=asked.plan.count - decision.count if asked.plan else 0,
         votes=[_vote(asked, vote) for vote in decision.votes.order_by("pk")],
         before=inbox.neighbour(actor, decision, back=True) if is_open else None,
@@ -142,27 +147,13 @@ def page_of(
     )
 
 
-def _request(asked: Asked, *, visible: bool) -> Payload | None:
-    if asked.call is None:
-        return None
-    text = canonical.dumps(asked.call.get("request"))
-    digest = str(asked.call.get("request_digest", ""))
-    return payload_of(text, visible=visible, digest=digest, most=WHOLE)
-
-
-def _evidence(asked: Asked, *, visible: bool) -> Payload | None:
-    if not asked.evidence:
-        return None
-    text = canonical.dumps(asked.evidence)
-    return payload_of(text, visible=visible, digest=canonical.digest(text), most=WHOLE)
-
-
-def _option(actor: Actor, case: door.Case, option: Option) -> OptionShown:
+def _option(actor: Actor, case: Case, option: Option, proof: Proof) -> OptionShown:
     refused = door.refusal(actor, case, option)
     return OptionShown(
         option=option,
         grave=demands.is_grave(actor, case, option),
-        refusal=refused.sentence if refused else "",
+        refusal=refused.sentence if refused else proof.unseen(option),
+        support=proof.speaks_for(option),
         glass=may(actor, Verb.ADMINISTER) and door.is_shut(actor, case, option),
     )
 

@@ -5,9 +5,13 @@ from typing import Any
 
 from approvals.models import Decision
 from approvals.queries import calls, inbox, lists
+from approvals.queries.cases import case_of, come_to_so_far
 from approvals.queries.visible import groups_of, is_for, visible_decisions
+from approvals.rules import door
 from approvals.rules.asked import Asked, asked_of
+from approvals.rules.case import left_of
 from approvals.rules.schema import fields_of
+from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.policy import Actor, Verb, may
 from runs.rules.states import DecisionState
@@ -58,6 +62,7 @@ def shown(
     asked, visible = asked_of(decision.ask), may(actor, Verb.VIEW_PAYLOADS)
     found = summary(decision) | {
         "digest": digest_left(decision, struck),
+        "who": _who(actor, decision),
         "options": _options(asked),
         "evidence": asked.evidence if visible or not asked.evidence else HIDDEN,
         "call": _call(asked, visible=visible),
@@ -67,6 +72,25 @@ def shown(
     if with_calls and asked.plan is not None:
         found["calls"] = list(calls.every_call(decision)) if visible else HIDDEN
     return found
+
+
+def _who(actor: Actor, decision: Decision) -> dict[str, Any]:
+    """How many have to agree, who has, who is still needed, and what this actor is told."""
+    case = case_of(actor, decision, now=db_now())
+    come_to = come_to_so_far(case)
+    is_open = decision.state == DecisionState.OPEN.value
+    refused, stands = door.refusal(actor, case), door.standing_or_none(actor, case)
+    return {
+        "requester": case.requester,
+        "needed": come_to.needed,
+        "given": come_to.given,
+        "by": [vote.by for vote in case.votes],
+        "all_of": sorted(case.asked.all_of),
+        "still": come_to.still if is_open else [],
+        "people": left_of(case) if is_open else [],
+        "you": (refused.sentence if refused else "may answer") if is_open else "",
+        "in_place_of": stands.on_behalf_of if stands and is_open else "",
+    }
 
 
 def digest_left(decision: Decision, struck: Collection[int] | None) -> str:
@@ -113,5 +137,9 @@ def _vote(vote: Any) -> dict[str, Any]:
         "comment": vote.comment,
         "digest": vote.digest,
         "alone": vote.alone,
+        "in_place_of": vote.on_behalf_of,
+        "break_glass": vote.break_glass,
+        "counts": vote.void_at is None,
+        "because": vote.void_because,
         "at": vote.at.isoformat(),
     }

@@ -104,7 +104,7 @@ def asked_of(text: str) -> Asked:
         question=ask["question"],
         options=tuple(map(_option, ask["options"])),
         evidence=ask.get("evidence"),
-        groups=tuple(ask.get("groups", ())),
+        groups=tuple(dict.fromkeys([*ask.get("groups", ()), *who.get("all_of", ())])),
         irreversible=bool(ask.get("irreversible")),
         plan=_plan(plan) if plan else None,
         call=ask.get("call"),

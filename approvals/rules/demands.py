@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from approvals.rules.asked import Option
-from approvals.rules.door import Case, is_requester
+from approvals.rules.case import Case
+from approvals.rules.door import is_requester
 from runs.rules.policy import Actor
 
 FRESH = timedelta(minutes=15)

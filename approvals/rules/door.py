@@ -1,16 +1,14 @@
 """Who may answer a decision, and with which option: the one door of page, command and link."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from approvals.rules.asked import Asked, Option
+from approvals.rules.case import Case, Standing, named, same_person, who_may
 from approvals.rules.quorum import tally
 from runs.rules.policy import Actor, Verb, may
 
 Missing = Literal["permission", "group", "payloads", "vote", "another", "administrator"]
-LOCAL = "local operator "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,66 +17,6 @@ class Refusal:
 
     missing: Missing
     sentence: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandIn:
-    """Somebody has delegated to the actor, until then, what they may answer themselves.
-
-    `groups` are the giver's; where only one was handed on it is the only one, and `in_part` is true.
-    """
-
-    name: str
-    user_id: int
-    groups: frozenset[str]
-    in_part: bool
-    may_decide: bool
-    until: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cast:
-    """A vote that counts: who gave it, whose right was used, and for what."""
-
-    by: str
-    user_id: int | None
-    voice_id: int | None
-    option: str
-    at: datetime
-    fields: str = "{}"
-    digest: str = ""
-    groups: frozenset[str] = frozenset()
-    on_behalf_of: str = ""
-
-    def says_the_same_as(self, other: "Cast") -> bool:
-        """Only votes for the same answer, on the same bytes, add up (R16)."""
-        mine = (self.option, self.fields, self.digest)
-        return mine == (other.option, other.fields, other.digest)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """What the door needs to know of a decision.
-
-    `people` are those who may answer by their own right, by name; enough of them, not all.
-    """
-
-    groups: frozenset[str]
-    asked: Asked
-    requester: str = ""
-    people: Sequence[str] = ()
-    votes: Sequence[Cast] = ()
-    stand_ins: Sequence[StandIn] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """By whose right the actor answers: their own, or that of who has delegated it."""
-
-    voice_id: int | None
-    groups: frozenset[str]
-    on_behalf_of: str = ""
-    until: datetime | None = None
 
 
 class NotYours(Exception):
@@ -188,12 +126,9 @@ def is_requester(actor: Actor, case: Case) -> bool:
     """Whether the run was started by the actor, or by who the actor would answer for."""
     found = standing(actor, case)
     behalf = found.on_behalf_of if isinstance(found, Standing) else ""
-    return _same(actor.name, case.requester) or (bool(behalf) and _same(behalf, case.requester))
-
-
-def _same(name: str, other: str) -> bool:
-    """An account of this machine is the person who signs in by that name."""
-    return name.removeprefix(LOCAL) == other.removeprefix(LOCAL)
+    return same_person(actor.name, case.requester) or (
+        bool(behalf) and same_person(behalf, case.requester)
+    )
 
 
 def others(actor: Actor, case: Case) -> list[str]:
@@ -201,7 +136,7 @@ def others(actor: Actor, case: Case) -> list[str]:
     found = [
         name
         for name in case.people
-        if not _same(name, actor.name) and not _same(name, case.requester)
+        if not same_person(name, actor.name) and not same_person(name, case.requester)
     ]
     if actor.kind == "operator" and is_requester(actor, case) and len(case.people) < 2:
         return []
@@ -214,7 +149,7 @@ def is_alone(actor: Actor, case: Case) -> bool:
         actor, case
     ):
         return not others(actor, case)
-    return not [name for name in case.people if not _same(name, actor.name)]
+    return not [name for name in case.people if not same_person(name, actor.name)]
 
 
 def _another(case: Case, option: Option) -> Refusal:
@@ -230,23 +165,3 @@ def _another(case: Case, option: Option) -> Refusal:
 def may_choose_unseen(actor: Actor, asked: Asked, option: Option) -> bool:
     """What ends the run sends nothing, so that stays open to those who see no payloads."""
     return may(actor, Verb.VIEW_PAYLOADS) or option.ends_the_run or not asked.has_payloads
-
-
-def who_may(groups: frozenset[str]) -> str:
-    """The sentence that names who may answer."""
-    if not groups:
-        return f"Whoever has the permission “{Verb.DECIDE}” may answer."
-    of_them = " or ".join(f"“{name}”" for name in sorted(groups))
-    return (
-        f"People in {of_them} with the permission “{Verb.DECIDE}” may answer, and administrators."
-    )
-
-
-def named(case: Case, *, most: int = 5) -> str:
-    """The people themselves who may still answer, by name."""
-    voted = {vote.by for vote in case.votes}
-    left = [name for name in case.people if name not in voted and not _same(name, case.requester)]
-    if not left:
-        return "Nobody else may."
-    more = f" and {len(left) - most} more" if len(left) > most else ""
-    return f"{', '.join(left[:most])}{more} may."
