@@ -13,6 +13,7 @@ FOLLOWS = {
     "skip": "the run goes on behind the step",
     "replay": "the run goes on from the checkpoint",
     "restart": "a new run takes its place",
+    "raise": "the run goes on with its longer deadline",
     "begin": "it takes the old run's place as soon as that one has let go",
 }
 
@@ -51,6 +52,8 @@ def lines_of_one(shown: dict[str, Any]) -> list[str]:
         mark = "  [needs --comment and --digest]" if option["needs_comment_and_digest"] else ""
         fields = "".join(f" --field {field['name']}=…" for field in option["fields"])
         lines += [f"  {option['key']}{fields}{mark}", f"      {option['consequence']}"]
+        lines += [f"      {detail}" for detail in option["details"]]
+        lines += [f"      supported: {option['supported_by']}"] if option["supported_by"] else []
     lines += [
         f"answered by {_voter(vote)} at {vote['at']}: {vote['option']}. {vote['comment']}"
         for vote in shown["votes"]

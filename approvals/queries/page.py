@@ -19,6 +19,7 @@ from approvals.rules.story import what_happened
 from runs.queries.clock import db_now
 from runs.queries.desk import EffectSoFar, effects_so_far, finished_steps
 from runs.rules import canonical
+from runs.rules.payloads import Payload
 from runs.rules.policy import Actor, Verb, may
 from runs.rules.states import DecisionState
 
@@ -63,6 +64,9 @@ class DecisionPage:
     happened: Sequence[str]
     finished: Sequence[str]
     outcome: str
+    request: Payload | None
+    evidence: Payload | None
+    facts: dict[str, Any]
     proof: Proof
     effects: Sequence[EffectSoFar]
     options: Sequence[OptionShown]
@@ -77,7 +81,12 @@ class DecisionPage:
 
     @property
     def may_answer(self) -> bool:
-        return self.is_open and not self.refusal
+        return self.is_open and not self.refusal and not self.answer_waits
+
+    @property
+    def answer_waits(self) -> bool:
+        """Whether it has been answered, and the answer takes effect later."""
+        return self.decision.takes_effect_at is not None
 
     @property
     def shows_form(self) -> bool:
@@ -90,7 +99,8 @@ class DecisionPage:
     @property
     def may_break_glass(self) -> bool:
         """Whether an administrator could go past the rule that asks for somebody else."""
-        return self.is_open and any(one.glass for one in self.options)
+        open_for_it = self.is_open and not self.answer_waits
+        return open_for_it and any(one.glass for one in self.options)
 
     @property
     def asks_sign_in(self) -> bool:
@@ -137,6 +147,9 @@ def page_of(
         happened=what_happened(asked, step=decision.step),
         finished=finished_steps(decision.run_id),
         outcome=inbox.outcome_of(decision),
+        request=proof.request,
+        evidence=proof.evidence,
+        facts=proof.facts,
         proof=proof,
         effects=effects_so_far(decision.run_id),
         options=[_option(actor, case, option, proof) for option in asked.options],

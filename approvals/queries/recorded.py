@@ -12,7 +12,7 @@ from runs.rules import canonical
 from runs.rules.policy import Actor, Verb, may
 
 # Rows and what is asked stand beside the page, in columns of their own.
-APART = {"decision", "asked", "votes", "before", "after"}
+APART = {"decision", "asked", "votes", "before", "after", "proof"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,8 @@ def sheet_of(actor: Actor, decision: Decision, *, but: Vote) -> dict[str, Any]:
         "asked": _asked(page),
         "run": _run(decision),
         "list": _list(decision, page),
+        "folded": [each.sentence for each in page.proof.folded],
+        "askings": sheet.plain(page.proof.askings),
         "earlier": [_answer(vote) for vote in decision.votes.exclude(pk=but.pk).order_by("pk")],
         **{
             one.name: sheet.plain(getattr(page, one.name))

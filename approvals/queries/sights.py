@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 
-from django.db.models import Max
+from django.db.models import Max, Sum
 from django.db.models.functions import Length
 
 from approvals.models import Decision, Sight
 from approvals.queries import lists
 from approvals.queries.calls import PAGE
 from approvals.rules.asked import Asked
+from approvals.rules.columns import MOST_COLUMNS, columns_of
 from approvals.rules.columns import SHOWN as CELL
-from approvals.rules.sight import SHOWN, Folded
+from approvals.rules.sight import MOST_WHOLE, SHOWN, Folded
 from runs.rules import canonical
 from runs.rules.policy import Actor
 
@@ -40,10 +41,24 @@ def _list(decision: Decision, asked: Asked) -> Iterator[Folded]:
         if (length or 0) > CELL:
             shown, size = f"{CELL:,} characters", f"up to {length:,}"
             yield Folded(what=f"{what} of single calls", shown=shown, size=size)
+    texts = rows.order_by("ordinal").values_list("evidence", flat=True)
+    columns = len(columns_of(map(canonical.loads, texts), most=MOST_WHOLE))
+    if columns > MOST_COLUMNS:
+        yield Folded(what="columns of evidence", shown=f"{MOST_COLUMNS}", size=f"{columns}")
 
 
 def _bytes(size: int) -> str:
     return f"{size:,} B" if size < 1024 else f"{size / 1024:,.0f} KB"
+
+
+def whole_size(decision: Decision, asked: Asked) -> int:
+    """How many characters the whole has, so that nobody downloads it unwarned."""
+    size = len(canonical.dumps([asked.evidence, asked.call]))
+    if asked.plan is not None:
+        rows = lists.rows_of(decision, asked.plan)
+        each = rows.aggregate(request=Sum(Length("request")), evidence=Sum(Length("evidence")))
+        size += sum(found or 0 for found in each.values())
+    return size
 
 
 def has_whole(actor: Actor, decision: Decision) -> bool:

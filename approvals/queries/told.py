@@ -11,8 +11,9 @@ from approvals.rules import door
 from approvals.rules.asked import Asked, asked_of
 from approvals.rules.case import left_of
 from approvals.rules.schema import fields_of
+from approvals.rules.supports import supported
 from runs.queries.clock import db_now
-from runs.rules import canonical
+from runs.rules import canonical, redaction
 from runs.rules.policy import Actor, Verb, may
 from runs.rules.states import DecisionState
 
@@ -64,7 +65,7 @@ def shown(
         "digest": digest_left(decision, struck),
         "who": _who(actor, decision),
         "options": _options(asked),
-        "evidence": asked.evidence if visible or not asked.evidence else HIDDEN,
+        "evidence": _evidence(asked, visible=visible),
         "call": _call(asked, visible=visible),
         "plan": _plan(decision, asked, struck),
         "votes": list(map(_vote, decision.votes.order_by("pk"))),
@@ -101,11 +102,14 @@ def digest_left(decision: Decision, struck: Collection[int] | None) -> str:
 
 
 def _options(asked: Asked) -> list[dict[str, Any]]:
+    speaks = supported(asked)
     return [
         {
             "key": option.key,
             "label": option.label,
             "consequence": option.consequence,
+            "details": list(option.details),
+            "supported_by": speaks.because if speaks and speaks.option == option.key else "",
             "needs_comment_and_digest": asked.grave(option),
             "fields": [
                 {"name": field.name, "type": field.type, "required": field.required}
@@ -119,7 +123,14 @@ def _options(asked: Asked) -> list[dict[str, Any]]:
 def _call(asked: Asked, *, visible: bool) -> Any:
     if asked.call is None:
         return None
-    return dict(asked.call) if visible else {**asked.call, "request": HIDDEN}
+    request = redaction.shown(asked.call.get("request"), paths=asked.redact).value
+    return {**asked.call, "request": request if visible else HIDDEN}
+
+
+def _evidence(asked: Asked, *, visible: bool) -> Any:
+    if not visible and asked.evidence:
+        return HIDDEN
+    return redaction.shown(asked.evidence, paths=asked.redact).value
 
 
 def _plan(decision: Decision, asked: Asked, struck: Collection[int] | None) -> Any:

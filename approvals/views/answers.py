@@ -14,10 +14,12 @@ from approvals.queries.page import page_of
 from approvals.queries.visible import visible_decision
 from approvals.rules.demands import CommentMissing, ConfirmationMissing, SignInTooOld
 from approvals.rules.schema import FieldsRefused
+from approvals.rules.sight import WholeNotSeen
 from approvals.views import decision
 from approvals.views.refusals import refusing
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
+from runs.ledger.limits import DeadlineTooShort, NoDeadline
 from runs.ledger.plans import PlanChanged
 from runs.queries.clock import db_now
 from runs.rules.inputs import InvalidInput
@@ -33,6 +35,9 @@ REFUSALS = (
     SignInTooOld,
     FieldsRefused,
     NothingLeft,
+    WholeNotSeen,
+    NoDeadline,
+    DeadlineTooShort,
     InvalidInput,
     NothingToCorrect,
     NotReplayable,
@@ -50,6 +55,7 @@ FOLLOWS = {
     "skip": "The run goes on behind the step.",
     "replay": "The run goes on from the checkpoint.",
     "restart": "A new run takes its place.",
+    "raise": "The run goes on with its longer deadline.",
     "begin": "It takes the old run's place, as soon as that one has let go.",
 }
 

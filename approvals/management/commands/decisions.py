@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from approvals.ledger import deciding
 from approvals.ledger.deciding import Decided, Door, NothingLeft
+from approvals.ledger.grounds import GroundMoved
 from approvals.ledger.holding import DecisionChanged, DecisionClosed
 from approvals.ledger.striking import NoSuchCall, NothingToStrike
 from approvals.management import wording
@@ -20,6 +21,7 @@ from approvals.rules.door import NotYours
 from approvals.rules.schema import FieldsRefused
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
+from runs.ledger.limits import DeadlineTooShort, NoDeadline
 from runs.ledger.plans import PlanChanged
 from runs.management.acting import UnknownActor, actor_named
 from runs.rules.inputs import InvalidInput
@@ -34,6 +36,9 @@ WRONG = (
     DecisionClosed,
     DecisionChanged,
     NothingLeft,
+    GroundMoved,
+    NoDeadline,
+    DeadlineTooShort,
     NothingToCorrect,
     InvalidInput,
     NotReplayable,
