@@ -1,9 +1,12 @@
 """What a person fills in to answer: the option, its fields, a comment, the typed confirmation."""
 
+from collections.abc import Iterable
+from datetime import UTC, datetime, time
 from typing import Any
 
 from django import forms
 
+from approvals.queries.delegations import Choices
 from approvals.queries.page import DecisionPage, shared_fields
 from approvals.rules.asked import Asked, Option
 from approvals.rules.demands import TYPED, confirms
@@ -139,3 +142,51 @@ def _form_field(field: Field) -> forms.Field:
     if field.type == "date":
         return forms.CharField(widget=forms.TextInput(attrs={"type": "date"}), **common)
     return forms.CharField(max_length=10_000, **common)
+
+
+class DelegationForm(forms.Form):
+    """Who answers in whose place, and until when."""
+
+    giver = forms.ChoiceField(label="In the place of")
+    to = forms.ChoiceField(label="Who answers")
+    group = forms.ChoiceField(required=False, label="For")
+    until = forms.DateField(
+        label="Until the end of",
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text="A day within the next year, in UTC. Then it is over by itself.",
+    )
+    because = forms.CharField(required=False, max_length=1000, label="Why (may be left empty)")
+    tenant = forms.ChoiceField(label="Tenant")
+
+    def __init__(self, choices: Choices, data: Any = None) -> None:
+        super().__init__(data)
+        self.may_give = bool(choices.givers)
+        self._offer("giver", choices.givers)
+        self._offer("to", choices.receivers, first=("", "—"))
+        self._offer("group", choices.groups, first=("", "each of their groups"))
+        self._offer("tenant", choices.tenants)
+        if len(choices.tenants) == 1:
+            self.fields["tenant"].widget = forms.HiddenInput()
+            self.fields["tenant"].required = False
+
+    def _offer(
+        self, name: str, values: Iterable[str], *, first: tuple[str, str] | None = None
+    ) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
+        choices = [(value, value) for value in values]
+        field.choices = [first, *choices] if first else choices
+
+    @property
+    def wish(self) -> dict[str, Any]:
+        """What was filled in; a day lasts until its end."""
+        said = self.cleaned_data
+        offered = self.fields["tenant"].choices  # type: ignore[attr-defined]
+        return {
+            "to": said["to"],
+            "giver": said["giver"],
+            "group": said["group"],
+            "because": said["because"],
+            "until": datetime.combine(said["until"], time(23, 59, 59), tzinfo=UTC),
+            "tenant": said["tenant"] or offered[0][0],
+        }

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db.models import Q, QuerySet
 
 from approvals.models import Delegation
 from approvals.queries.people import DECIDE
 from approvals.rules.case import StandIn
+from runs.queries.naming import tenants_seen
 from runs.queries.people import people_of
 from runs.queries.visibility import visible_to
-from runs.rules.policy import Actor
+from runs.rules.policy import Actor, Verb, may
 
 SHOWN = 200
 
@@ -78,6 +79,76 @@ def receivers(*, tenant_id: int, givers: Iterable[int], now: datetime) -> list[i
         running(now), tenant_id=tenant_id, giver_id__in=list(givers), receiver__is_active=True
     )
     return list(rows.values_list("receiver_id", flat=True).distinct()[:50])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One delegation as a page or a command tells it."""
+
+    delegation: Delegation
+    running: bool
+    may_end: bool
+
+    @property
+    def giver(self) -> str:
+        return self.delegation.giver.get_username()
+
+    @property
+    def receiver(self) -> str:
+        return self.delegation.receiver.get_username()
+
+    @property
+    def sentence(self) -> str:
+        one = self.delegation
+        of = f"for “{one.group}”" if one.group else "for each of their groups"
+        when = f"until {one.until:%Y-%m-%d %H:%M} UTC"
+        over = f", ended by {one.ended_by}" if one.ended_by else "" if self.running else ", over"
+        return f"{one.pk}: {self.receiver} answers in the place of {self.giver} {of} {when}{over}."
+
+
+def shown_to(actor: Actor, *, now: datetime, everything: bool) -> list[Shown]:
+    """Those that run first, then those that were over last."""
+    rows = visible_delegations(actor)
+    if not everything:
+        rows = rows.filter(running(now))
+    found = [shown(row, now=now, actor=actor) for row in rows[:SHOWN]]
+    return sorted(found, key=lambda row: not row.running)
+
+
+def shown(row: Delegation, *, now: datetime, actor: Actor | None = None) -> Shown:
+    runs = row.ended_at is None and row.since <= now < row.until
+    own = actor is not None and actor.user_id in (row.giver_id, row.receiver_id)
+    may_end = own or (actor is not None and may(actor, Verb.ADMINISTER))
+    return Shown(delegation=row, running=runs, may_end=runs and may_end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What the form offers: in whose place, who, which group, in which tenant."""
+
+    givers: tuple[str, ...]
+    receivers: tuple[str, ...]
+    groups: tuple[str, ...]
+    tenants: tuple[str, ...]
+
+
+def choices_of(actor: Actor) -> Choices:
+    """Only administrators hand on what is somebody else's."""
+    tenants = tenants_seen(actor)
+    everybody = Q(pk__in=[])
+    for tenant_id in tenants:
+        everybody |= people_of(tenant_id)
+    people = User.objects.filter(everybody, is_active=True).order_by("username")
+    givers = User.objects.with_perm(DECIDE).filter(everybody).order_by("username")
+    if not may(actor, Verb.ADMINISTER):
+        givers = givers.filter(pk=actor.user_id or 0)
+    groups = Group.objects.filter(user__in=givers).order_by("name")
+    return Choices(
+        givers=tuple(givers.values_list("username", flat=True)[:SHOWN]),
+        receivers=tuple(people.values_list("username", flat=True)[:SHOWN]),
+        groups=tuple(groups.values_list("name", flat=True).distinct()[:SHOWN]),
+        tenants=tuple(tenants.values()),
+    )
 
 
 def visible_delegations(actor: Actor) -> QuerySet[Delegation]:

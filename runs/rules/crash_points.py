@@ -71,6 +71,7 @@ Point = Literal[
     "event_key_revoked",
     "event_key_used",
     "decision_applied",
+    "delegation_committed",
     "decision_reopened",
     "asking_committed",
     "sight_committed",
@@ -91,6 +92,7 @@ Point = Literal[
     "schedule_committed",
     "fired_by_hand",
     "channel_committed",
+    "person_committed",
     "channel_test_put",
 ]
 POINTS: tuple[Point, ...] = get_args(Point)
@@ -158,7 +160,8 @@ SAYS: dict[Point, str] = {
     "event_key_made": "a sender's key is stored, and its secret is about to be shown",
     "event_key_revoked": "a sender's key is revoked",
     "event_key_used": "a sender's key was counted, and its event is not taken in",
-    "decision_applied": "a decision's one answer is committed, and its run placed",
+    "decision_applied": "an answer is committed: its run is placed, or others have still to agree",
+    "delegation_committed": "somebody may answer in another's place, or may not any more",
     "decision_reopened": "a decision whose ground has moved is superseded, and asked anew",
     "asking_committed": "what a receiver said when it was asked again is kept",
     "sight_committed": "somebody has had the whole of what is asked about",
@@ -178,6 +181,7 @@ SAYS: dict[Point, str] = {
     "certificate_kept": "the answers to the ten questions are stored",
     "schedule_committed": "a schedule is made, changed, paused, resumed or removed",
     "fired_by_hand": "a person has run a schedule, and its next time is where it was",
+    "person_committed": "somebody is added, given roles, signed out, deactivated or let in again",
     "channel_committed": "a channel is made, changed, paused, resumed, given a new secret or removed",
     "channel_test_put": "a test of a channel is put, and no courier has seen it",
 }
