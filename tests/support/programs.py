@@ -152,6 +152,8 @@ class Site:
             "-m",
             "gunicorn",
             "config.wsgi",
+            "--config",
+            "python:config.gunicorn",
             "--bind",
             f"127.0.0.1:{port}",
             "--workers",
