@@ -11,12 +11,13 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from runs.queries import pages_shell
+from runs.rules.policy import Verb, may
 from runs.web import THEMES, actor_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """One destination of the bar; left out while nothing answers at its address."""
+    """One destination of the bar; left out while nothing answers there, or it takes a `verb`."""
 
     name: str
     view: str
@@ -26,6 +27,7 @@ class Place:
     count: int = 0
     url: str = ""
     here: bool = False
+    verb: Verb | None = None
 
 
 PLACES = (
@@ -38,6 +40,7 @@ PLACES = (
     Place(name="Outbox", view="runs:outbox", key="g x", icon="arrow-up-right"),
     Place(name="Workers", view="runs:worker_list", key="g k", icon="server"),
     Place(name="Drills", view="runs:drill_list", key="g l", icon="flask-conical"),
+    Place(name="People", view="people", key="g p", icon="circle-user", verb=Verb.ADMINISTER),
 )
 
 
@@ -65,12 +68,13 @@ def places(request: HttpRequest) -> list[Place]:
     """The places that exist, with the number of things that wait in each."""
     if not getattr(request, "user", None) or not request.user.is_authenticated:
         return []
-    waiting = pages_shell.waiting_for_people(actor_of(request))
+    actor = actor_of(request)
+    waiting = pages_shell.waiting_for_people(actor)
     counts = {"home": waiting.needing_somebody, "approvals:decision_list": waiting.decisions}
     return [
         replace(place, url=url, count=counts.get(place.view, 0), here=_is_here(request, url))
         for place in PLACES
-        if (url := _address(place.view))
+        if (place.verb is None or may(actor, place.verb)) and (url := _address(place.view))
     ]
 
 
