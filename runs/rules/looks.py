@@ -84,6 +84,8 @@ LOOKS: dict[str, Look] = {
     "cut_off": Look("failed", "cut"),
     "silent": Look("failed", "silent"),
     "blind": UNKNOWN,
+    # channels
+    "failing": WAITING,
     # schedules and their firings
     "on": OK,
     "overdue": FAILED,
