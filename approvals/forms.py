@@ -190,3 +190,65 @@ class DelegationForm(forms.Form):
             "until": datetime.combine(said["until"], time(23, 59, 59), tzinfo=UTC),
             "tenant": said["tenant"] or offered[0][0],
         }
+
+
+class RuleForm(forms.Form):
+    """What a rule says; only what can be undone is offered, and nothing is chosen beforehand."""
+
+    name = forms.CharField(max_length=80, help_text="The record of each answer says it.")
+    tenant = forms.ChoiceField(help_text="Whose decisions it answers.")
+    place = forms.ChoiceField(
+        label="Which calls", help_text="Only effects that declare how they are undone."
+    )
+    conditions = forms.CharField(
+        required=False,
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        label="Conditions on each request, one a line",
+        help_text="All of them have to fit every call: amount <= 100 or customer.country is DE. "
+        "Left empty, every request fits.",
+    )
+    most = forms.IntegerField(
+        min_value=1,
+        max_value=10_000,
+        label="At most how many decisions",
+        help_text="Then it answers none any more.",
+    )
+    ends = forms.DateField(
+        label="Until the end of",
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text="A day, in UTC.",
+    )
+    because = forms.CharField(
+        max_length=1000, label="Why nobody has to look", help_text="Stands in each record."
+    )
+    seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+    def __init__(
+        self,
+        *,
+        places: Iterable[tuple[str, str]],
+        tenants: Iterable[str],
+        was: dict[str, Any] | None = None,
+        data: Any = None,
+    ) -> None:
+        super().__init__(data, initial=was)
+        self.fields["place"].choices = [("", "choose"), *places]  # type: ignore[attr-defined]
+        self.fields["tenant"].choices = [(slug, slug) for slug in tenants]  # type: ignore[attr-defined]
+        if was is not None:
+            del self.fields["tenant"], self.fields["name"]
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """What was filled in, as the ledger takes it; a day lasts until its end."""
+        said = self.cleaned_data
+        workflow, step, effect = said["place"].split("|")
+        return {
+            "workflow": workflow,
+            "step": step,
+            "effect": effect,
+            "conditions": said["conditions"].replace("\r\n", "\n"),
+            "most": said["most"],
+            "ends_at": datetime.combine(said["ends"], time(23, 59, 59), tzinfo=UTC),
+            "because": said["because"],
+        }

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from approvals.views import (
+    alike,
     answers,
     askings,
     calls,
@@ -11,7 +12,10 @@ from approvals.views import (
     hands,
     inbox,
     records,
+    rule_forms,
+    rules,
     sights,
+    statistics,
     strikes,
     waits,
 )
@@ -19,6 +23,17 @@ from approvals.views import (
 app_name = "approvals"
 urlpatterns = [
     path("decisions/", inbox.index, name="decision_list"),
+    path("decisions/statistics/", statistics.index, name="statistics"),
+    path("decisions/alike/", alike.index, name="alike_list"),
+    path("decisions/<int:decision_id>/alike/", alike.show, name="alike_show"),
+    path("decisions/<int:decision_id>/batches/", alike.create, name="batches"),
+    path("decisions/batches/<int:batch_id>/", alike.batch, name="batch_show"),
+    path("decisions/batches/<int:batch_id>/stops/", alike.stop, name="batch_stop"),
+    path("decisions/rules/", rules.index, name="rule_list"),
+    path("decisions/rules/new/", rule_forms.create, name="rule_new"),
+    path("decisions/rules/<int:rule_id>/", rules.show, name="rule_show"),
+    path("decisions/rules/<int:rule_id>/switches/", rules.switch, name="rule_switch"),
+    path("decisions/rules/<int:rule_id>/versions/", rule_forms.change, name="rule_change"),
     path("decisions/claimed/", hands.index, name="claimed"),
     path("decisions/<int:decision_id>/claims/", hands.claim, name="claims"),
     path("decisions/<int:decision_id>/releases/", hands.release, name="releases"),

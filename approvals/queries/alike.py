@@ -72,6 +72,14 @@ def alike(actor: Actor) -> QuerySet[Decision]:
     return rows.filter(takes_effect_at=None, rule=None).exclude(shape="")
 
 
+def how_many_alike(actor: Actor, decision: Decision) -> int:
+    """How many others this actor could answer together with this one."""
+    if not decision.shape or decision.irreversible:
+        return 0
+    rows = alike(actor).filter(tenant_id=decision.tenant_id, shape=decision.shape)
+    return rows.exclude(pk=decision.pk).count()
+
+
 def groups_for(actor: Actor) -> list[Alike]:
     """Shapes that more than one open decision has, the most first."""
     rows = (

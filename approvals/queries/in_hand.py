@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group
 from django.db.models import Max, Q, QuerySet
 
 from approvals.models import Claim, Decision, Handover, Vote
+from approvals.queries.alike import how_many_alike
 from approvals.queries.people import deciders
 from approvals.queries.visible import groups_of, open_decisions
 from runs.rules.policy import Actor
@@ -25,6 +26,7 @@ class InHand:
     answer: Vote | None
     people: Sequence[str]
     groups: Sequence[str]
+    alike: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,7 @@ def in_hand(actor: Actor, decision: Decision, *, now: datetime) -> InHand:
             may.exclude(username=actor.name).values_list("username", flat=True)[:MOST_NAMED]
         ),
         groups=sorted(groups_of(decision)) or _every_group(),
+        alike=how_many_alike(actor, decision),
     )
 
 

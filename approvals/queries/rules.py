@@ -12,6 +12,7 @@ from approvals.queries import lists
 from approvals.rules.asked import APPROVING_KINDS, asked_of
 from approvals.rules.predicate import all_fit, conditions_of
 from runs.definition import registry
+from runs.definition.approvals import Approval
 from runs.queries.visibility import visible_to
 from runs.rules import canonical
 from runs.rules.policy import Actor
@@ -147,6 +148,47 @@ def dry_run(version: RuleVersion, *, tenant_id: int) -> DryRun:
             for each in last
         ]
     )
+
+
+def places() -> list[tuple[str, str]]:
+    """Where a rule could answer: each step that asks for approval of what can be undone."""
+    found = {
+        f"{cls.name}|{declared.key}|{effect.name}": f"{cls.name}, step {declared.key}: {effect.name}"
+        for cls in registry.all_workflows()
+        for declared in cls.steps
+        for effect in declared.effects
+        if isinstance(declared.approval, Approval)
+        and not any(each.irreversible for each in declared.effects)
+    }
+    return sorted(found.items())
+
+
+def draft(
+    *,
+    workflow: str,
+    step: str,
+    effect: str,
+    conditions: str,
+    most: int,
+    ends_at: datetime,
+    because: str,
+) -> RuleVersion:
+    """A version that is not kept, to see what it would have done."""
+    return RuleVersion(
+        workflow=workflow,
+        step=step,
+        effect=effect,
+        conditions=conditions,
+        most=most,
+        ends_at=ends_at,
+        because=because,
+    )
+
+
+def answered_by(rule: ApprovalRule) -> list[Decision]:
+    """The last decisions that it answered, the newest first."""
+    rows = Decision.objects.filter(rule__rule=rule, votes__door="rule").select_related("run")
+    return list(rows.order_by("-closed_at", "-pk")[:LOOKED_AT])
 
 
 def effects_of(workflow: str, *, step: str = "") -> dict[str, bool]:
