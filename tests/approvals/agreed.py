@@ -1,5 +1,6 @@
 """Runs whose approval takes more than one person of a group."""
 
+import itertools
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -9,6 +10,7 @@ from runs.definition import Approval, Effect, Workflow, registry, step
 from tests.approvals.builders import a_person, acting, asked_by
 from tests.support import runs
 
+numbers = itertools.count(1)
 EVERYTHING = ("decide", "view_payloads", "operate")
 wire = Effect("bank.wire", send=lambda request, *, key, timeout: {"id": key})
 note = Effect("wall.note", send=lambda request, *, key, timeout: {"id": key}, reversible="Rub out.")
@@ -21,7 +23,7 @@ def a_workflow(approval: Approval, *, effect: Effect = wire) -> type[Workflow]:
         class Agreed(Workflow):
             """Plans two, asks, makes them."""
 
-            name, version = "agreed", 1
+            name, version = f"agreed_{next(numbers)}", 1
 
             @step(writes=["payments"])
             def propose(self, run: Any) -> None:
