@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from approvals.ledger import sights
 from approvals.models import Decision
 from approvals.queries import calls
+from approvals.queries.visible import visible_decision
 from approvals.rules.asked import asked_of
 from approvals.rules.sight import WAYS
 from approvals.views.refusals import refusing
@@ -26,6 +27,7 @@ from runs.web import HtmxRequest, actor_of, payload_viewer
 @payload_viewer
 @refusing
 def create(request: HtmxRequest, decision_id: int) -> HttpResponseBase:
+    visible_decision(actor_of(request), decision_id)
     how = request.POST.get("how", "")
     if how not in WAYS:
         return HttpResponseBadRequest("That is no way to have the whole: page or download.")
