@@ -12,7 +12,7 @@ from approvals.ledger.deciding import Decided, Door, NothingLeft
 from approvals.ledger.grounds import GroundMoved
 from approvals.ledger.holding import DecisionChanged, DecisionClosed
 from approvals.ledger.striking import NoSuchCall, NothingToStrike
-from approvals.management import wording
+from approvals.management import hands, rule_verbs, wording
 from approvals.queries import told
 from approvals.queries.visible import NoSuchDecision, visible_decision
 from approvals.rules.asked import APPROVE, REJECT, NoSuchOption
@@ -47,6 +47,8 @@ WRONG = (
     UnknownWorkflow,
     BrokenWorkflow,
     PlanChanged,
+    *hands.WRONG,
+    *rule_verbs.WRONG,
 )
 MISUSED = (
     NoSuchOption,
@@ -55,6 +57,7 @@ MISUSED = (
     ConfirmationMissing,
     NoSuchCall,
     NothingToStrike,
+    *rule_verbs.MISUSED,
 )
 
 
@@ -63,7 +66,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(
-            dest="verb", required=True, metavar="list|show|approve|reject|answer"
+            dest="verb",
+            required=True,
+            metavar="list|show|approve|reject|answer|claim|release|hand-over|withdraw|rules",
         )
         listing = verbs.add_parser("list", help="what is open; --state for others")
         listing.add_argument("--state", default="open", choices=told.STATES)
@@ -92,7 +97,8 @@ class Command(BaseCommand):
             )
         answering["answer"].add_argument("--option", required=True, metavar="KEY")
         answering["answer"].add_argument("--field", action="append", default=[], metavar="K=V")
-        for verb in (listing, showing, *answering.values()):
+        others = [*hands.add(verbs), *rule_verbs.add(verbs)]
+        for verb in (listing, showing, *answering.values(), *others):
             verb.add_argument("--as", dest="who", metavar="USER", help="act as this user")
             verb.add_argument("--json", action="store_true", help="print JSON")
 
@@ -110,6 +116,12 @@ class Command(BaseCommand):
                 self._list(actor, **options)
             case "show":
                 self._show(actor, **options)
+            case "rules":
+                value, lines = rule_verbs.said(actor, options["rule_verb"], options)
+                self._print(value, lines, as_json=options["json"])
+            case "claim" | "release" | "hand-over" | "withdraw":
+                value, line = hands.said(actor, verb, options)
+                self._print(value, [line], as_json=options["json"])
             case _:
                 self._answer(actor, verb=verb, **options)
 
