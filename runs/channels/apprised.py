@@ -2,18 +2,19 @@
 
 import os
 import warnings
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from re import split
 from typing import Any
+from urllib.parse import unquote
 
 from runs.channels import guard
 from runs.channels.notice import READ, NotDelivered, Notice, shown
 from runs.rules.addresses import Network
 
 SECONDS = 20
-SHORTEST_SECRET = 6
 # What reaches this machine instead of people, whatever the setting says.
 LOCAL = frozenset(
     ["blink1", "dbus", "gio", "glib", "gnome", "growl", "kde", "macosx", "qt", "syslog", "windows"]
@@ -138,7 +139,9 @@ def _listening() -> Iterator[list[str]]:
 
 
 def _secrets_of(url: str) -> list[str]:
-    """Every part of such an address may be a token."""
+    """Every part of such an address may be a token, also as a receiver gets to see it."""
     _, _, rest = url.partition("://")
-    parts = [part for part in split(r"[/@:?&=,#]", rest) if len(part) >= SHORTEST_SECRET]
-    return [url, rest, *parts]
+    parts = split(r"[/@:?&=,#]", rest)
+    who = rest.rpartition("@")[0]
+    basic = b64encode(unquote(who).encode()).decode() if who else ""
+    return [url, rest, who, basic, *parts, *(unquote(part) for part in parts)]
