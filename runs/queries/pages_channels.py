@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.db.models import Count, QuerySet
 
@@ -177,7 +178,7 @@ def newest_test(sent: Sequence[Message]) -> Message | None:
     return next((each for each in sent if each.kind == TEST_KIND), None)
 
 
-def tested(actor: Actor, message_id: object) -> Message | None:
+def tested(actor: Actor, message_id: UUID) -> Message | None:
     """How a test stands."""
     return visible_to(actor, Message.objects.all()).filter(pk=message_id, kind=TEST_KIND).first()
 

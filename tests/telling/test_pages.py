@@ -272,7 +272,7 @@ def test_no_secret_is_in_the_database_the_pages_the_audit_or_the_log(
 
     said = [caplog.text]
     for model in (Channel, Message, AuditEvent):
-        said += [str(row) for row in model.objects.values()]  # type: ignore[attr-defined]
+        said += [str(row) for row in model.objects.values()]
     places = [f"/channels/{channel.pk}/" for channel in Channel.objects.all()]
     said += [client.get(at).content.decode() for at in ("/", "/channels/", "/outbox/", *places)]
     whole = "\n".join(said)
