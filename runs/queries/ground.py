@@ -23,7 +23,7 @@ def ground_of(run_id: UUID) -> dict[str, Any]:
     """The facts to be compared later: short, however many calls there are."""
     run = Run.objects.get(pk=run_id)
     unknown = Call.objects.filter(run=run).exclude(state=CallState.CONFIRMED.value)
-    named = unknown.order_by("id").values_list("key", "state", "sends")[:MOST_NAMED]
+    named = unknown.order_by("id").only("key", "state", "sends", "unsent")[:MOST_NAMED]
     late = AuditEvent.objects.filter(
         tenant_id=run.tenant_id, run=None, kind="call.late_answer", body__contains=str(run_id)
     ).count()
@@ -32,9 +32,13 @@ def ground_of(run_id: UUID) -> dict[str, Any]:
         "the plan of the run": run.plan_id,
         "its generation": run.generation,
         "its calls by state": _counted(run),
-        **{f"call {key}": f"{state}, sent {sends} times" for key, state, sends in named},
+        **{f"call {call.key}": _said(call) for call in named},
         "answers that came back late": late,
     }
+
+
+def _said(call: Call) -> str:
+    return f"{call.state}, never left" if call.unsent else f"{call.state}, sent {call.sends}x"
 
 
 def _counted(run: Run) -> dict[str, int]:
