@@ -1,13 +1,15 @@
-"""The bar that says when nothing is being executed, asked again by every open page."""
+"""The frame of every open page, asked again: whether anything is executed, and how much needs somebody."""
 
 from django.http import HttpResponse
 
-from runs.queries.pages_shell import engine_state
-from runs.web import HtmxRequest, page_or_part, unchanged
+from runs.queries.pages_shell import engine_state, waiting_for_people
+from runs.web import HtmxRequest, actor_of, page_or_part, unchanged
 
 
 def show(request: HtmxRequest) -> HttpResponse:
+    """Also a page that nobody looks at asks: its title counts, and the browser may say that it grew."""
     state = engine_state()
-    return unchanged(request, state.version) or page_or_part(
+    needing = waiting_for_people(actor_of(request)).needing_somebody
+    return unchanged(request, f"{state.version}.{needing}") or page_or_part(
         request, "_engine.html", "_engine.html", engine=state
     )

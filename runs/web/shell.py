@@ -27,6 +27,10 @@ class Place:
     count: int = 0
     url: str = ""
     here: bool = False
+
+    @property
+    def counted(self) -> str:
+        return str(self.count)
     verb: Verb | None = None
 
 

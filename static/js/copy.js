@@ -7,16 +7,14 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(text);
   } catch {
     const field = document.createElement("textarea");
-    field.value = text;
-    field.setAttribute("readonly", "");
-    field.className = "visually-hidden";
+    Object.assign(field, { value: text, readOnly: true, className: "visually-hidden" });
     button.after(field);
     field.select();
     document.execCommand("copy");
     field.remove();
     button.focus();
   }
-  button.toggleAttribute("data-copied", true);
+  button.dataset.copied = "";
   document.getElementById("said").textContent = "Copied.";
-  setTimeout(() => button.removeAttribute("data-copied"), 1500);
+  setTimeout(() => delete button.dataset.copied, 1500);
 });

@@ -1,16 +1,17 @@
 // Opens links marked data-drawer beside the page, where there is room for both.
-(() => {
+{
   const drawer = document.getElementById("drawer");
   const wide = matchMedia("(min-width: 900px)");
-  let home = null;
+  let home;
 
   document.addEventListener("click", async (event) => {
     const opener = event.target.closest("[data-dialog]");
     if (opener) document.getElementById(opener.dataset.dialog)?.showModal();
+    if (event.target.closest("[data-notify]")) self.Notification?.requestPermission();
     if (event.target.closest("[data-close]") || event.target === drawer) event.target.closest("dialog")?.close();
 
     const link = event.target.closest("a[data-drawer]");
-    if (!drawer || !link || !wide.matches || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || !wide.matches || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     home ??= location.href;
     await htmx.ajax("GET", link.href, { target: "#drawer-body", swap: "innerHTML" });
@@ -19,13 +20,13 @@
     drawer.scrollTop = 0;
   });
 
-  drawer?.addEventListener("close", () => {
+  drawer.addEventListener("close", () => {
     if (home && location.href !== home) history.pushState({}, "", home);
     home = null;
   });
 
   addEventListener("popstate", () => {
-    if (drawer?.open && location.href === home) drawer.close();
+    if (drawer.open && location.href === home) drawer.close();
     else location.reload();
   });
-})();
+}
