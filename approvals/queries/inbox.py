@@ -1,20 +1,19 @@
-"""The list of decisions: those for this actor, those of other groups, those decided lately."""
+"""Decisions in lists: those for this actor, those for others, the one behind this one."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from approvals.models import Claim, Decision, Handover
 from approvals.queries import in_hand
-from approvals.queries.visible import groups_of, is_for, open_decisions, visible_decisions
+from approvals.queries.visible import groups_of, is_for, open_decisions
 from approvals.rules.looks import look_kind, word_of
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position, Slice, slice_of
 from runs.rules.policy import Actor
 
 PAGE = 50
-DECIDED_FOR = timedelta(days=7)
 OUTCOMES = {"cancel": "the run is cancelled", "fail": "the run fails"}
 
 
@@ -44,22 +43,16 @@ class Lines:
 def yours(actor: Actor, position: Position | None) -> Lines:
     """What this actor may answer: what a clock will close first, then what has waited longest."""
     mine = open_decisions(actor).filter(is_for(actor), takes_effect_at=None)
-    return _lines(mine, position)
+    return lines_of(mine, position)
 
 
 def others(actor: Actor, position: Position | None) -> Lines:
     """What waits for somebody else."""
     mine = is_for(actor) & Q(takes_effect_at=None)
-    return _lines(open_decisions(actor).exclude(mine), position)
+    return lines_of(open_decisions(actor).exclude(mine), position)
 
 
-def decided(actor: Actor, position: Position | None, *, now: datetime) -> Lines:
-    """How those of the last seven days ended, the newest first."""
-    rows = visible_decisions(actor).filter(closed_at__gte=now - DECIDED_FOR)
-    return _lines(rows, position, by="closed_at", descending=True)
-
-
-def _lines(
+def lines_of(
     rows: QuerySet[Decision],
     position: Position | None,
     *,

@@ -2,6 +2,20 @@
 
 APPROVING = ("plan", "call")
 UNCERTAIN = ("reconcile", "conflict", "orphaned call")
+WORDS = {
+    "plan": "approve a list",
+    "call": "approve a call",
+    "question": "answer",
+    "reconcile": "unknown result",
+    "conflict": "conflict",
+    "orphaned call": "orphaned call",
+    "give up": "gave up",
+    "refused": "refused",
+    "crashes": "lost workers",
+    "version": "other version",
+    "limit": "limit breached",
+    "restart": "begin anew",
+}
 
 
 def look_kind(kind: str) -> str:
@@ -14,17 +28,4 @@ def look_kind(kind: str) -> str:
 
 
 def word_of(kind: str) -> str:
-    return {
-        "plan": "approve a list",
-        "call": "approve a call",
-        "question": "answer",
-        "reconcile": "unknown result",
-        "conflict": "conflict",
-        "orphaned call": "orphaned call",
-        "give up": "gave up",
-        "refused": "refused",
-        "crashes": "lost workers",
-        "version": "other version",
-        "limit": "limit breached",
-        "restart": "begin anew",
-    }.get(kind, kind)
+    return WORDS.get(kind, kind)
