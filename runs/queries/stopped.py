@@ -52,6 +52,9 @@ def _calls(run: Run, *, scope: str) -> list[dict[str, object]]:
 def _points(run: Run) -> list[int]:
     """The ends of its finished steps; a page in the midst of one is found on the run's page."""
     current = Step.objects.filter(run=run, superseded=False, state=StepState.SUCCEEDED.value)
-    ends = Checkpoint.objects.filter(run=run, finished=True, step__in=current.values("key"))
-    numbers = ends.order_by("-number").values_list("number", flat=True)[:MOST_POINTS]
-    return sorted(numbers)
+    standing = set(current.values_list("key", "generation"))
+    ends = Checkpoint.objects.filter(run=run, finished=True).order_by("-number")
+    named = ends.values_list("number", "step", "generation")
+    # A checkpoint of a generation that a replay has superseded is no place to begin at.
+    found = [number for number, *of in named.iterator() if tuple(of) in standing]
+    return sorted(found[:MOST_POINTS])

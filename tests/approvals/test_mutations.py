@@ -156,7 +156,7 @@ def pairs(draw: Any) -> tuple[Request, Request]:
 
 
 by_hypothesis = settings(
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
