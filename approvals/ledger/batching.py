@@ -7,10 +7,11 @@ from typing import Any
 from django.db import transaction
 
 from approvals.ledger import deciding
+from approvals.ledger.grounds import GroundMoved
 from approvals.ledger.holding import DecisionChanged, DecisionClosed
 from approvals.ledger.voting import Door
 from approvals.models import Batch, BatchItem, Decision
-from approvals.queries.alike import alike, batch_of, visible_batch
+from approvals.queries.alike import alike, batch_of, folded_in_words, visible_batch
 from approvals.queries.visible import NoSuchDecision
 from approvals.rules.asked import NoSuchOption, Option, asked_of
 from approvals.rules.door import NotYours
@@ -52,6 +53,8 @@ def begin(
         found = _chosen(actor, shown)
         first = found[0]
         chosen = _harmless(first, option)
+        if not chosen.ends_the_run:
+            _require_all_in_view(found)
         answers = validated(chosen.fields, fields)
         batch = Batch.objects.create(
             tenant_id=first.tenant_id,
@@ -87,6 +90,16 @@ def _chosen(actor: Actor, shown: Mapping[int, str]) -> list[Decision]:
         if each.irreversible:
             raise NotTogether(f"Decision {each.pk} cannot be undone: it is answered by itself.")
     return found
+
+
+def _require_all_in_view(found: list[Decision]) -> None:
+    """Nobody agrees to what stands on another page."""
+    for each in found:
+        if folded := folded_in_words(each, asked_of(each.ask)):
+            raise NotTogether(
+                f"Decision {each.pk} is not in view as a whole here ({folded}): answer it on its "
+                "own page."
+            )
 
 
 def _harmless(decision: Decision, key: str) -> Option:
@@ -132,7 +145,7 @@ def answer(actor: Actor, item_id: int) -> bool:
                 shown_digest=item.digest,
                 through=Door(name=DOOR, address=item.batch.address),
             )
-    except (DecisionClosed, DecisionChanged, NoSuchDecision) as passed:
+    except (DecisionClosed, DecisionChanged, GroundMoved, NoSuchDecision) as passed:
         return pass_by(item_id, "passed", str(passed))
     except (NotYours, NoSuchOption, ValueError) as refused:
         return pass_by(item_id, "refused", str(refused))

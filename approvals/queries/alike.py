@@ -8,16 +8,16 @@ from typing import Any
 from django.db.models import Count, Min, QuerySet
 
 from approvals.models import Batch, BatchItem, Decision
-from approvals.queries.lists import rows_of
+from approvals.queries import calls
+from approvals.queries.sights import folded_of
 from approvals.queries.visible import is_for, open_decisions
 from approvals.rules.asked import Asked, Option, asked_of
+from approvals.rules.columns import Cell, cell_of
 from runs.queries.visibility import visible_to
-from runs.rules import canonical
-from runs.rules.payloads import Payload, payload_of
+from runs.rules import redaction
 from runs.rules.policy import Actor, Verb, may
 
-SHOWN = 500
-CALLS_SHOWN = 3
+SHOWN = 100
 
 
 class NoSuchBatch(Exception):
@@ -39,19 +39,22 @@ class Alike:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallShown:
-    resource: str
+    """One call, with its request and each part of its evidence on a line."""
+
     effect: str
-    request: Payload
+    resource: str
+    request: Cell
+    evidence: Sequence[tuple[str, Cell]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One of them, with the first of its calls; `more` is how many are not shown here."""
+    """One of them, with its calls; `folded` is what is not shown whole here, in words."""
 
     decision: Decision
     calls: Sequence[CallShown]
-    evidence: Payload | None
-    more: int
+    evidence: Cell
+    folded: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,29 +121,42 @@ def group_of(actor: Actor, decision_id: int) -> Group:
 
 def _member(decision: Decision, *, visible: bool) -> Member:
     asked = asked_of(decision.ask)
-    evidence = canonical.dumps(asked.evidence) if asked.evidence else ""
-    calls = _calls(decision, asked, visible=visible)
+    evidence = redaction.shown(asked.evidence, paths=asked.redact).value if visible else None
     return Member(
         decision=decision,
-        calls=calls,
-        evidence=payload_of(evidence, visible=visible) if evidence else None,
-        more=max(decision.count - len(calls), 0),
+        calls=_calls(decision, asked, visible=visible),
+        evidence=cell_of(evidence if asked.plan is None else None),
+        folded=folded_in_words(decision, asked),
     )
 
 
 def _calls(decision: Decision, asked: Asked, *, visible: bool) -> list[CallShown]:
     if asked.call is not None:
-        text = canonical.dumps(asked.call.get("request"))
-        return [_shown(str(asked.call["resource"]), str(asked.call["effect"]), text, visible)]
+        request = redaction.shown(asked.call.get("request"), paths=asked.redact).value
+        named = {name: str(asked.call[name]) for name in ("effect", "resource")}
+        shown = cell_of(request if visible else None)
+        return [CallShown(**named, request=shown, evidence=())]
     if asked.plan is None:
         return []
-    rows = rows_of(decision, asked.plan).order_by("ordinal")[:CALLS_SHOWN]
-    return [_shown(row.resource, row.effect, row.request, visible) for row in rows]
+    found = calls.page_of(decision, visible=visible, text="", position=None)
+    return [
+        CallShown(
+            effect=row.effect,
+            resource=row.resource,
+            request=row.request,
+            evidence=[(name, cell) for name, cell in row.cells.items() if cell.length],
+        )
+        for row in found.rows
+    ]
 
 
-def _shown(resource: str, effect: str, request: str, visible: bool) -> CallShown:
-    text = payload_of(request, visible=visible, digest=canonical.digest(request))
-    return CallShown(resource=resource, effect=effect, request=text)
+def folded_in_words(decision: Decision, asked: Asked) -> str:
+    """What of it stands only on its own page; empty where all of it is in view among others."""
+    cut = asked.call is not None and cell_of(asked.call.get("request")).cut
+    parts = [f"{each.what}: {each.shown} of {each.size}" for each in folded_of(decision, asked)]
+    if (cut or cell_of(asked.evidence).cut) and not parts:
+        parts.append("its request or evidence is long")
+    return "; ".join(parts)
 
 
 def visible_batch(actor: Actor, batch_id: int) -> Batch:

@@ -7,13 +7,24 @@ from datetime import datetime
 from django.contrib.auth.models import Group
 from django.db.models import Max, Q, QuerySet
 
-from approvals.models import Claim, Decision, Handover, Vote
+from approvals.models import Claim, Decision, Handover, Notice, Vote
 from approvals.queries.alike import how_many_alike
 from approvals.queries.people import deciders
 from approvals.queries.visible import groups_of, open_decisions
+from approvals.rules.timing import terms_of, timing_of
+from runs.rules import canonical
 from runs.rules.policy import Actor
 
 MOST_NAMED = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """When people are told again, or were; `groups` are those that are asked too from then on."""
+
+    at: datetime
+    done: bool
+    groups: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +38,8 @@ class InHand:
     people: Sequence[str]
     groups: Sequence[str]
     alike: int
+    terms: Sequence[str]
+    notices: Sequence[Told]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +71,21 @@ def in_hand(actor: Actor, decision: Decision, *, now: datetime) -> InHand:
         ),
         groups=sorted(groups_of(decision)) or _every_group(),
         alike=how_many_alike(actor, decision),
+        terms=terms_of(timing_of(decision.ask)),
+        notices=_notices(decision),
     )
+
+
+def _notices(decision: Decision) -> list[Told]:
+    rows = Notice.objects.filter(decision=decision).order_by("due_at", "pk")
+    return [
+        Told(
+            at=each.told_at or each.due_at,
+            done=each.told_at is not None,
+            groups=", ".join(canonical.loads(each.groups)),
+        )
+        for each in rows
+    ]
 
 
 def _every_group() -> list[str]:

@@ -33,6 +33,11 @@ class WouldHave:
     decision: Decision
     fits: bool
 
+    @property
+    def against(self) -> bool:
+        """Whether it would have approved what people rejected."""
+        return self.fits and self.decision.state == DecisionState.REJECTED.value
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRun:
@@ -47,8 +52,7 @@ class DryRun:
     @property
     def against(self) -> int:
         """How many of those it would have approved were rejected by people."""
-        rejected = DecisionState.REJECTED.value
-        return sum(each.fits and each.decision.state == rejected for each in self.looked_at)
+        return sum(each.against for each in self.looked_at)
 
     @property
     def sentence(self) -> str:

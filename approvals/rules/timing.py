@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from runs.rules import canonical
+from runs.rules.words import span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,26 @@ def timing_of(text: str) -> TimingAsked:
         valid_for=_length(said.get("valid_for")),
         again=_again(ask.get("asked_again")),
     )
+
+
+def terms_of(timing: TimingAsked) -> tuple[str, ...]:
+    """What time makes of an answer, in sentences, for whoever is about to give one."""
+    said = []
+    if timing.again is not None:
+        said.append(
+            f"{timing.again.by} approved the same before; that held for "
+            f"{span(timing.again.valid_for)}, and not all of it had left by then, so it is asked again."
+        )
+    if timing.not_before is not None:
+        said.append(
+            f"An answer with which the run goes on takes effect {span(timing.not_before)} after it "
+            "is given; until then whoever gave it may take it back."
+        )
+    if timing.valid_for is not None:
+        said.append(
+            f"An approval holds for {span(timing.valid_for)}: what has not left by then is asked again."
+        )
+    return tuple(said)
 
 
 def _again(said: Mapping[str, Any] | None) -> AskedAgain | None:

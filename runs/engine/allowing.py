@@ -102,6 +102,7 @@ class Allowing:
             groups=groups,
             changed_from=before,
             redact=effect.redact,
+            irreversible=effect.irreversible,
         ) | asks.of_whom(who)
         answered = parking.answered_or_park(
             self.session,

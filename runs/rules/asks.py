@@ -142,8 +142,10 @@ def approve_call(
     groups: Sequence[str],
     changed_from: Any = None,
     redact: Sequence[str] = (),
+    irreversible: bool = True,
 ) -> Ask:
-    """Approve one irreversible call on exactly the bytes shown."""
+    """Approve one call, which no list covers, on exactly the bytes shown."""
+    undone = "This cannot be undone. " if irreversible else ""
     again = " The request has changed since it was approved." if changed_from else ""
     return ask(
         "call",
@@ -153,8 +155,8 @@ def approve_call(
                 "approve",
                 "Approve",
                 f"Exactly the request shown is sent once to {call['effect']} under the key shown. "
-                "This cannot be undone. Then the step goes on.",
-                danger=True,
+                f"{undone}Then the step goes on.",
+                danger=irreversible,
             ),
             option(
                 "reject",
@@ -165,7 +167,7 @@ def approve_call(
         ],
         evidence={"changed_from": changed_from} if changed_from else None,
         groups=groups,
-        irreversible=True,
+        irreversible=irreversible,
         call=call,
         redact=under(redact, "changed_from"),
     )

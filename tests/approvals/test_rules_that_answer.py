@@ -12,7 +12,7 @@ from approvals.models import ApprovalRule, Decision, RuleVersion, Vote
 from approvals.queries import rules
 from approvals.rules.predicate import Unreadable, all_fit, conditions_of
 from runs.engine.clockwork import Clockwork
-from runs.models import AuditEvent, Message
+from runs.models import AuditEvent, Message, PlannedCall
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from runs.rules import canonical
@@ -104,6 +104,19 @@ def test_what_cannot_be_undone_is_answered_by_no_rule_however_it_is_asked() -> N
     assert workflows.SENT == []
 
 
+def test_a_single_call_that_can_be_undone_is_answered_by_a_rule_too() -> None:
+    a_rule(workflow="one_refund", conditions="amount <= 5")
+    small, large = a_decision("one_refund", amount=5), a_decision("one_refund", amount=6)
+
+    go_round()
+    runs.drain()
+
+    assert (small.kind, small.irreversible) == ("call", False)
+    assert [again(each).state for each in (small, large)] == ["approved", "open"]
+    assert len(workflows.SENT) == 1
+    assert violations([small.run_id]) == []
+
+
 def test_what_takes_two_people_is_answered_by_no_rule() -> None:
     a_rule(workflow="refunds_of_two")
     decision = a_decision("refunds_of_two", amounts="1")
@@ -158,8 +171,6 @@ def test_who_is_faster_than_the_rule_has_answered() -> None:
 
 
 def test_altered_bytes_are_approved_by_no_rule() -> None:
-    from runs.models import PlannedCall
-
     a_rule()
     decision = a_decision("refunds", amounts="1")
     runs.without_guards()

@@ -26,6 +26,7 @@ def made() -> list[type[Workflow]]:
             _listed("refunds", None, effect=refund),
             _listed("refunds_of_two", None, effect=refund, quorum=2),
             _listed("two_agree", None, quorum=2),
+            _one_refund(),
             _timed_question(),
         ]
 
@@ -67,6 +68,30 @@ def _listed(
             run.write("made", dict(run.apply("calls")))
 
     return Listed
+
+
+def _one_refund() -> type[Workflow]:
+    class OneRefund(Workflow):
+        """Calls beside its list, which is empty: each is asked about by itself."""
+
+        name, version = "one_refund", 1
+
+        class Input:
+            amount: int = 1
+
+        @step(reads=["amount"], writes=["calls"])
+        def propose(self, run: Any) -> None:
+            run.read("amount")
+
+        @step(
+            reads=["calls", "amount"],
+            effects=[refund],
+            approval=Approval(of="calls", groups=["approvers"]),
+        )
+        def settle(self, run: Any) -> None:
+            run.call(refund, resource="r-1", request={"to": "r-1", "amount": run.read("amount")})
+
+    return OneRefund
 
 
 def _timed_question() -> type[Workflow]:
