@@ -60,7 +60,9 @@ def contend(
 
 
 @pytest.mark.parametrize(
-    "amount", [DECISIONS, pytest.param(500, marks=pytest.mark.long)], ids=["some", "whole"]
+    "amount",
+    [DECISIONS, pytest.param(500, marks=[pytest.mark.long, pytest.mark.timeout(600)])],
+    ids=["some", "whole"],
 )
 def test_of_all_who_answer_at_once_one_wins_and_the_others_are_told_who(
     site: Site, tmp_path: Path, amount: int
