@@ -16,6 +16,7 @@ from approvals.views import (
     rules,
     sights,
     statistics,
+    status,
     strikes,
     waits,
 )
@@ -40,7 +41,7 @@ urlpatterns = [
     path("decisions/<int:decision_id>/handovers/", hands.hand_over, name="handovers"),
     path("decisions/<int:decision_id>/withdrawals/", hands.withdraw, name="withdrawals"),
     path("decisions/<int:decision_id>/", decision.show, name="decision_show"),
-    path("decisions/<int:decision_id>/status/", decision.status, name="status"),
+    path("decisions/<int:decision_id>/status/", status.show, name="status"),
     path("decisions/<int:decision_id>/answers/", answers.create, name="answers"),
     path("decisions/<int:decision_id>/strikes/", strikes.create, name="strikes"),
     path("decisions/<int:decision_id>/sights/", sights.create, name="sights"),

@@ -1,6 +1,7 @@
 """What a vote comes to: the decision ends with it, or waits for others; the caller owns the transaction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django.db.models import F
@@ -29,6 +30,7 @@ class Decided:
     then: str
     digest: str
     tally: Tally
+    takes_effect_at: datetime | None = None
 
     @property
     def is_final(self) -> bool:
@@ -39,7 +41,8 @@ def close(decision: Decision, case: Case, chosen: Option, vote: Vote, come_to: T
     until = taking_effect.begins_at(decision, chosen, now=vote.at)
     if until is not None:
         taking_effect.defer(decision, vote, until=until)
-        return _decided(decision, DecisionState.OPEN, chosen, vote, come_to)
+        waits = _decided(decision, DecisionState.OPEN, chosen, vote, come_to)
+        return replace(waits, takes_effect_at=until)
     state = state_after(case.asked, chosen)
     moved = Decision.objects.filter(pk=decision.pk, state=DecisionState.OPEN.value).update(
         state=state.value,

@@ -9,6 +9,7 @@ from approvals.ledger import noticing, records, taking_effect
 from approvals.ledger.holding import DecisionClosed, held
 from approvals.models import Decision, RuleVersion, Vote
 from approvals.queries import lists, rules
+from approvals.queries.grounds import moved_under
 from approvals.rules.asked import APPROVE, asked_of
 from runs.ledger import waking
 from runs.ledger.commits import commits
@@ -53,9 +54,9 @@ def answer(decision_id: int) -> bool:
 def _usable(decision: Decision, *, now: datetime) -> RuleVersion | None:
     """The rule, counted as used once more: it is asked again whether it counts, and fits."""
     version = RuleVersion.objects.select_related("rule").filter(decisions=decision).first()
-    if version is None or not rules.is_for_rules(decision) or not _is_as_shown(decision):
+    if version is None or not rules.is_for_rules(decision) or not rules.fits(version, decision):
         return None
-    if not rules.fits(version, decision):
+    if not _is_as_shown(decision) or moved_under(decision):
         return None
     usable = RuleVersion.objects.filter(
         pk=version.pk,

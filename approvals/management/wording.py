@@ -30,10 +30,16 @@ def lines_of_list(found: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+def _deferred(shown: dict[str, Any]) -> list[str]:
+    at = shown["takes_effect_at"]
+    return [f"answered; the answer takes effect at {at}, unless it is taken back"] if at else []
+
+
 def lines_of_one(shown: dict[str, Any]) -> list[str]:
     lines = [
         f"Decision {shown['id']}, {shown['kind']}, {shown['state']}: {shown['question']}",
         f"run {shown['run']} ({shown['workflow']} {shown['reference']}), step {shown['step']}",
+        *_deferred(shown),
         f"asked {shown['opened_at']}; closes {shown['expires_at'] or 'never'}: {shown['then']}",
         f"for {', '.join(shown['groups']) or 'whoever may decide'}",
     ]
@@ -89,6 +95,11 @@ def _voter(vote: dict[str, Any]) -> str:
 
 
 def sentence_of(decided: Decided) -> str:
+    if decided.takes_effect_at is not None:
+        return (
+            f"Recorded: the answer to decision {decided.decision_id} takes effect at "
+            f"{decided.takes_effect_at:%Y-%m-%d %H:%M:%S} UTC; `decisions withdraw` takes it back."
+        )
     if not decided.is_final:
         tally = decided.tally
         return (

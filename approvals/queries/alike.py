@@ -1,7 +1,7 @@
 """Decisions that are alike enough to be answered together, and what became of those that were."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -9,8 +9,9 @@ from django.db.models import Count, Min, QuerySet
 
 from approvals.models import Batch, BatchItem, Decision
 from approvals.queries import calls
+from approvals.queries.mine import is_for
 from approvals.queries.sights import folded_of
-from approvals.queries.visible import is_for, open_decisions
+from approvals.queries.visible import open_decisions
 from approvals.rules.asked import Asked, Option, asked_of
 from approvals.rules.columns import Cell, cell_of
 from runs.queries.visibility import visible_to
@@ -113,10 +114,18 @@ def group_of(actor: Actor, decision_id: int) -> Group:
         shape=first.shape,
         first=first,
         asked=asked,
-        options=[option for option in asked.options if not asked.grave(option)],
+        options=[_of_each(asked, each) for each in asked.options if not asked.grave(each)],
         members=[_member(each, visible=visible) for each in found[:SHOWN]],
         amount=rows.count(),
     )
+
+
+def _of_each(asked: Asked, option: Option) -> Option:
+    """What the option does in each run, where its own words count the calls of one."""
+    if not asked.approves or option.then != "resume":
+        return option
+    said = "In each run exactly the calls shown are made, each once, under its own key; then it goes on."
+    return replace(option, consequence=said)
 
 
 def _member(decision: Decision, *, visible: bool) -> Member:

@@ -6,7 +6,8 @@ from typing import Any
 from approvals.models import Decision
 from approvals.queries import calls, inbox, lists
 from approvals.queries.cases import case_of, come_to_so_far
-from approvals.queries.visible import groups_of, is_for, visible_decisions
+from approvals.queries.mine import is_for
+from approvals.queries.visible import groups_of, visible_decisions
 from approvals.rules import door
 from approvals.rules.asked import Asked, asked_of
 from approvals.rules.case import left_of
@@ -53,6 +54,9 @@ def summary(decision: Decision) -> dict[str, Any]:
         "closed_by": decision.closed_by or None,
         "closed_at": decision.closed_at.isoformat() if decision.closed_at else None,
         "option": decision.option or None,
+        "takes_effect_at": (
+            decision.takes_effect_at.isoformat() if decision.takes_effect_at else None
+        ),
     }
 
 

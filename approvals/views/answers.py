@@ -17,6 +17,7 @@ from approvals.rules.schema import FieldsRefused
 from approvals.rules.sight import WholeNotSeen
 from approvals.views import decision
 from approvals.views.refusals import refusing
+from approvals.web.said import said
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
 from runs.ledger.limits import DeadlineTooShort, NoDeadline
@@ -47,17 +48,6 @@ REFUSALS = (
     PlanChanged,
     NotNow,
 )
-FOLLOWS = {
-    "resume": "The run goes on.",
-    "cancel": "The run is cancelled.",
-    "fail": "The run stops.",
-    "correct": "The run goes on with the corrected input.",
-    "skip": "The run goes on behind the step.",
-    "replay": "The run goes on from the checkpoint.",
-    "restart": "A new run takes its place.",
-    "raise": "The run goes on with its longer deadline.",
-    "begin": "It takes the old run's place, as soon as that one has let go.",
-}
 
 
 @require_POST
@@ -80,7 +70,7 @@ def create(request: HtmxRequest, decision_id: int) -> HttpResponse:
     except REFUSALS as refused:
         form.add_error(None, str(refused))
         return decision.answer(request, page, form, status=422)
-    messages.success(request, _said(decided))
+    messages.success(request, said(decided))
     return redirect("approvals:decision_show", decision_id)
 
 
@@ -97,13 +87,3 @@ def _decided(request: HtmxRequest, form: AnswerForm, decision_id: int) -> Decide
         break_glass=filled["break_glass"],
         through=Door(name="page", address=request.META.get("REMOTE_ADDR") or None),
     )
-
-
-def _said(decided: Decided) -> str:
-    if not decided.is_final:
-        tally = decided.tally
-        return (
-            f"Your vote is recorded: {tally.given} of {tally.needed}. "
-            f"Still needed: {', '.join(tally.still)}."
-        )
-    return f"Recorded: {decided.state}. {FOLLOWS[decided.then]}"

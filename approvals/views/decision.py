@@ -1,23 +1,19 @@
 """The page of one decision; looking at it changes nothing."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import HttpResponse
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from approvals.forms import AnswerForm
 from approvals.queries import calls, in_hand
-from approvals.queries.inbox import outcome_of
 from approvals.queries.page import DecisionPage, page_of
 from approvals.queries.visible import visible_decision
 from approvals.tables import call_table
+from approvals.views import status as live
 from approvals.views.refusals import refusing
 from runs.queries.clock import db_now
-from runs.web import HtmxRequest, actor_of, link_to, page_or_part, position_in, unchanged
-
-if TYPE_CHECKING:
-    from approvals.models import Decision
+from runs.web import HtmxRequest, actor_of, link_to, page_or_part, position_in
 
 
 @require_safe
@@ -46,7 +42,7 @@ def answer(
         decision=page.decision,
         run=page.decision.run,
         form=form,
-        **status_part(page.decision, seen=page.decision.seq),
+        **live.part_of(page.decision, seen=page.decision.seq),
         hand=_hand(request, page),
         **calls_part(request, page),
     )
@@ -75,44 +71,7 @@ def calls_part(request: HtmxRequest, page: DecisionPage) -> dict[str, Any]:
     }
 
 
-@require_safe
-@refusing
-def status(request: HtmxRequest, decision_id: int) -> HttpResponse:
-    """The one line that stays fresh while the form is being filled in."""
-    decision = visible_decision(actor_of(request), decision_id)
-    reader = in_hand.reader_of(decision, now=db_now())
-    if same := unchanged(request, in_hand.version_of(decision, reader)):
-        return same
-    return page_or_part(
-        request,
-        "approvals/_decision_status.html",
-        "approvals/_decision_status.html",
-        now=db_now(),
-        decision=decision,
-        live_note=True,
-        **status_part(decision, seen=_seen(request, decision)),
-    )
-
-
-def status_part(decision: "Decision", *, seen: int) -> dict[str, Any]:
-    """`seen` is the number of the decision as the reader's page shows it."""
-    address = reverse("approvals:status", args=[decision.pk])
-    reader = in_hand.reader_of(decision, now=db_now())
-    return {
-        "seen": seen,
-        "outcome": outcome_of(decision),
-        "status_url": f"{address}?seen={seen}",
-        "status_version": in_hand.version_of(decision, reader),
-        "reader": reader,
-    }
-
-
 def _hand(request: HtmxRequest, page: DecisionPage) -> in_hand.InHand | None:
     if not page.is_open:
         return None
     return in_hand.in_hand(actor_of(request), page.decision, now=db_now())
-
-
-def _seen(request: HtmxRequest, decision: "Decision") -> int:
-    said = request.GET.get("seen", "")
-    return int(said) if said.isascii() and said.isdigit() else decision.seq

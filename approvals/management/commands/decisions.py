@@ -187,6 +187,9 @@ def _said(decided: Decided) -> dict[str, Any]:
         "option": decided.option,
         "then": decided.then,
         "digest": decided.digest,
+        "takes_effect_at": (
+            decided.takes_effect_at.isoformat() if decided.takes_effect_at else None
+        ),
         "votes": {
             "needed": decided.tally.needed,
             "given": decided.tally.given,
