@@ -7,7 +7,8 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from approvals.models import Claim, Decision, Handover
 from approvals.queries import in_hand
-from approvals.queries.visible import groups_of, is_for, open_decisions
+from approvals.queries.mine import is_for
+from approvals.queries.visible import groups_of, open_decisions
 from approvals.rules.looks import look_kind, word_of
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position, Slice, slice_of

@@ -8,7 +8,8 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from approvals.models import Claim, Decision
 from approvals.queries.inbox import Lines, lines_of, version_of
-from approvals.queries.visible import is_for, open_decisions, visible_decisions
+from approvals.queries.mine import is_for
+from approvals.queries.visible import open_decisions, visible_decisions
 from runs.queries.keyset import Position, count_up_to
 from runs.rules.policy import Actor
 

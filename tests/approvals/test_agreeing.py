@@ -6,7 +6,8 @@ from django.db import IntegrityError, transaction
 from approvals.ledger import striking
 from approvals.ledger.holding import DecisionClosed
 from approvals.models import Vote
-from approvals.queries.visible import is_for, open_decisions
+from approvals.queries.mine import is_for
+from approvals.queries.visible import open_decisions
 from approvals.rules.door import NotYours
 from runs.models import AuditEvent
 from runs.queries.verify import violations

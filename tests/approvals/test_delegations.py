@@ -13,7 +13,8 @@ from django.db import IntegrityError
 from approvals.ledger import delegating
 from approvals.ledger.delegating import DelegationRefused
 from approvals.models import Delegation, Vote
-from approvals.queries.visible import is_for, open_decisions
+from approvals.queries.mine import is_for
+from approvals.queries.visible import open_decisions
 from approvals.rules.door import NotYours
 from runs.models import AuditEvent
 from runs.queries.clock import db_now
