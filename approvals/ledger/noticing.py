@@ -51,22 +51,26 @@ def tell_opened(decision: Decision, *, groups: Sequence[str]) -> None:
 
 @commits("notice_told", when=bool)
 def tell_due(notice_id: int) -> bool:
-    """Tell whom a notice that is due is for; False when it was told, or nobody is asked any more."""
-    seen = Notice.objects.select_related("decision").get(pk=notice_id)
+    """Tell whom a notice that is due is for; False when another watch has done so.
+
+    Once nobody is asked any more, it is put away: it tells of nothing.
+    """
+    seen = Notice.objects.select_related("decision").filter(pk=notice_id).first()
+    if seen is None:
+        return False
     with transaction.atomic():
         try:
             run, _ = lock_open(seen.decision.wait_id)
         except WaitClosed:
-            return False
+            return bool(Notice.objects.filter(pk=notice_id, told_at=None).delete()[0])
         now = db_now()
         # The run is locked, so of two watches one waits here and finds that it was told.
         due = Notice.objects.filter(pk=notice_id, told_at=None, due_at__lte=now)
-        if run.state == RunState.PAUSED or not due.update(told_at=now):
-            return False
         decision = Decision.objects.get(pk=seen.decision_id)
-        if decision.takes_effect_at is not None:
-            # Somebody has answered; should they take it back, the next notice is told.
-            return True
+        # While an answer waits for its time nobody is asked; should it be taken back, they are.
+        stands = run.state == RunState.PAUSED or decision.takes_effect_at is not None
+        if stands or not due.update(told_at=now):
+            return False
         _tell(seen, decision)
     return True
 

@@ -2,16 +2,18 @@
 
 from argparse import ArgumentParser
 from datetime import UTC, datetime, time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from approvals.ledger import rule_book
-from approvals.models import RuleVersion
 from approvals.queries import rules
 from approvals.rules.predicate import Unreadable
 from runs.queries import naming
 from runs.queries.clock import db_now
 from runs.queries.memberships import DEFAULT
 from runs.rules.policy import Actor, NotAllowed
+
+if TYPE_CHECKING:
+    from approvals.models import RuleVersion
 
 WRONG = (rules.NoSuchRule, rule_book.RuleChanged, NotAllowed)
 MISUSED = (rule_book.RuleRefused, Unreadable)
@@ -123,7 +125,7 @@ def _dry(actor: Actor, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     return {"dry_run": _told_of(dry)}, _lines_of(dry)
 
 
-def _told(version: RuleVersion) -> dict[str, Any]:
+def _told(version: "RuleVersion") -> dict[str, Any]:
     rule = version.rule
     return {
         "id": rule.pk,

@@ -8,10 +8,13 @@ OPEN = DecisionState.OPEN.value
 
 
 def notices_due(*, at_most: int) -> list[int]:
-    """Of open decisions whose run is not paused, the earliest first."""
-    rows = Notice.objects.filter(
-        told_at=None, due_at__lte=db_now(), decision__state=OPEN, decision__takes_effect_at=None
-    ).exclude(decision__run__state=RunState.PAUSED.value)
+    """The earliest first; those of a paused run, or of an answer that waits, stand back.
+
+    Those of closed decisions are among them: their time has come to be put away.
+    """
+    rows = Notice.objects.filter(told_at=None, due_at__lte=db_now())
+    rows = rows.filter(decision__takes_effect_at=None)
+    rows = rows.exclude(decision__run__state=RunState.PAUSED.value)
     return list(rows.order_by("due_at", "pk").values_list("pk", flat=True)[:at_most])
 
 

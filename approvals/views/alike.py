@@ -1,11 +1,10 @@
-"""Decisions that are alike: looked at together, answered together, and what became of each."""
+"""Decisions that are alike: looked at together, answered together."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from approvals.ledger import batching
@@ -13,7 +12,7 @@ from approvals.queries import alike
 from approvals.rules.asked import NoSuchOption
 from approvals.rules.schema import FieldsRefused, fields_of
 from runs.queries.clock import db_now
-from runs.web import HtmxRequest, actor_of, page_or_part, unchanged
+from runs.web import HtmxRequest, actor_of
 
 REFUSALS = (batching.NotTogether, NoSuchOption, FieldsRefused)
 
@@ -69,32 +68,3 @@ def _shown(request: HtmxRequest, decision_id: int, *, refused: str, status: int)
         "now": db_now(),
     }
     return render(request, "approvals/alike_show.html", context, status=status)
-
-
-@require_safe
-def batch(request: HtmxRequest, batch_id: int) -> HttpResponse:
-    try:
-        found = alike.visible_batch(actor_of(request), batch_id)
-    except alike.NoSuchBatch:
-        raise Http404 from None
-    counts = alike.counts_of(found)
-    version = "-".join(str(each) for each in (*counts.values(), found.state))
-    if same := unchanged(request, version):
-        return same
-    live_url = reverse("approvals:batch_show", args=[batch_id])
-    context: dict[str, Any] = {"batch": found, "counts": counts, "version": version, "live_url": live_url}
-    part = "approvals/_batch.html"
-    items = alike.items_of(found)
-    return page_or_part(request, "approvals/batch_show.html", part, items=items, **context)
-
-
-@require_POST
-def stop(request: HtmxRequest, batch_id: int) -> HttpResponse:
-    try:
-        batching.stop(actor_of(request), batch_id)
-        messages.success(request, "Stopped. What was answered stays; the rest is open.")
-    except alike.NoSuchBatch:
-        raise Http404 from None
-    except batching.AlreadyEnded as ended:
-        messages.info(request, str(ended))
-    return redirect("approvals:batch_show", batch_id)

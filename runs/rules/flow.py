@@ -171,6 +171,11 @@ def _about_an_approval(
             hint='Name who may: Approval(..., groups=["approvers"]).',
             place=step.place,
         )
+    yield from _about_who_approves(subject, step, approval)
+    yield from _about_its_time(subject, step, approval)
+
+
+def _about_its_time(subject: str, step: StepDeclaration, approval: Approval) -> Iterator[Problem]:
     if approval.timing and approval.timing.valid_for and any(each.relay for each in step.effects):
         yield problem(
             "E008",
@@ -178,7 +183,6 @@ def _about_an_approval(
             hint="Take valid_for out, or relay=True of its effects, which then leave at once.",
             place=step.place,
         )
-    yield from _about_who_approves(subject, step, approval)
     if approval.expires is not None and approval.on_expiry == "stay":
         yield problem(
             "W004",
