@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from approvals.models import Audience, Decision, Notice
+from approvals.queries.delegations import receivers
 from approvals.queries.people import deciders
 from approvals.rules.timing import TimingAsked
 from runs.ledger import deferring
@@ -37,6 +38,8 @@ def plan(decision: Decision, timing: TimingAsked, *, now: datetime) -> None:
 def tell_opened(decision: Decision, *, groups: Sequence[str]) -> None:
     """Title and link only: what is asked about stays on the page, behind the sign-in."""
     may_answer = deciders(tenant_id=decision.tenant_id, groups=groups)
+    people = list(may_answer.values_list("pk", flat=True)[:50])
+    in_place = receivers(tenant_id=decision.tenant_id, givers=people, now=db_now())
     tell(
         tenant_id=decision.tenant_id,
         run_id=decision.run_id,
@@ -45,7 +48,7 @@ def tell_opened(decision: Decision, *, groups: Sequence[str]) -> None:
         link=f"/decisions/{decision.pk}/",
         dedup_key=f"decision.opened:{decision.wait_id}",
         workflow=decision.workflow,
-        users=list(may_answer.values_list("pk", flat=True)[:50]),
+        users=[*people, *in_place],
     )
 
 

@@ -9,12 +9,15 @@ from runs.rules.policy import Actor
 SAME = [
     "decision_id",
     "by",
+    "on_behalf_of",
+    "groups",
     "option",
     "fields",
     "comment",
     "digest",
     "struck",
     "alone",
+    "break_glass",
     "door",
     "at",
 ]
