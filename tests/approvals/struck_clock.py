@@ -41,7 +41,7 @@ def _do(duty: str, number: int, at: str) -> None:
     connection.ensure_connection()
     count = Counting(at)
     commit = connection.commit
-    connection.commit = lambda: count.around(commit)
+    connection.commit = lambda: count.around(commit)  # type: ignore[method-assign]
     with connection.execute_wrapper(count):
         act(number)
     _say(f"statements {count.made}")

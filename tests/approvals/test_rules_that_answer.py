@@ -30,7 +30,7 @@ def _nothing_was_sent() -> None:
 
 
 def terms(**more: Any) -> Terms:
-    said = {
+    said: dict[str, Any] = {
         "workflow": "refunds",
         "step": "settle",
         "effect": "shop.refund",
