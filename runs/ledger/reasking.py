@@ -3,14 +3,14 @@
 from typing import Any
 
 from runs.definition import gates
-from runs.ledger import openings, transitions
+from runs.ledger import lifecycle, openings, transitions
 from runs.ledger.waits import close, lock_open
 from runs.models import Wait
 from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.asks import Ask
 from runs.rules.chain import Draft
-from runs.rules.states import WaitState
+from runs.rules.states import RunState, WaitState
 
 NOT_TAKEN_OVER = ("id", "state", "superseded", "subject", "answer", "answer_digest", "closed_by",
                   "closed_at", "opened_at")  # fmt: skip
@@ -36,5 +36,7 @@ def ask_anew(wait_id: int, asked: Ask, *, because: str, by: str) -> int:
     gates.gate_for(opened.kind).open(openings.opened_wait(run, opened))
     body = {"wait": old.name, "kind": old.kind, "because": because, "by": by}
     told = Draft(kind="wait.asked_anew", step=old.step, body=canonical.dumps(body))
-    transitions.note(run, events=[told], now=now, actor=by)
+    reason = f"waits for a decision: {old.name}"
+    line = lifecycle.line(run, state=RunState(run.state), reason=reason, in_flight=old.step)
+    transitions.note(run, events=[told, line], now=now, actor=by)
     return opened.pk

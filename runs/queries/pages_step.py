@@ -12,7 +12,7 @@ from runs.queries.pages_attempts import Attempt, attempts_of
 from runs.queries.plans import plan_by_hash
 from runs.queries.why import question_of
 from runs.rules.payloads import Payload, payload_of
-from runs.rules.plan import PlanStep
+from runs.rules.plan import Plan, PlanStep
 from runs.rules.states import CallState, StepState, WaitState
 from runs.rules.words import of
 
@@ -64,13 +64,13 @@ def step_page(run: Run, key: str, *, visible: bool) -> StepPage | None:
         wait=wait,
         verdict=_verdict(declared, step, wait, attempts, states),
         attempts=attempts,
-        calls=_calls(run, key, visible=visible),
+        calls=_calls(run, key, plan, visible=visible),
         calls_total=sum(states.values()),
         checkpoints=list(
             Checkpoint.objects.filter(run=run, step=key).order_by("-number")[:CHECKPOINTS_SHOWN]
         ),
-        read=payload_of(facts_read(run, declared), visible=visible),
-        written=_written(step, visible=visible),
+        read=payload_of(facts_read(run, declared), visible=visible, paths=plan.redact),
+        written=_written(step, plan, visible=visible),
         lines=_lines(run, key),
         before=next((one.key for one in plan.steps if one.ordinal == declared.ordinal - 1), ""),
         after=next((one.key for one in plan.steps if one.ordinal == declared.ordinal + 1), ""),
@@ -87,18 +87,17 @@ def _call_states(run: Run, key: str) -> dict[str, int]:
     return dict(rows.annotate(amount=Count("pk")))
 
 
-def _calls(run: Run, key: str, *, visible: bool) -> list[CallShown]:
+def _calls(run: Run, key: str, plan: Plan, *, visible: bool) -> list[CallShown]:
     rows = Call.objects.filter(run=run, step=key).order_by("-pk")[:CALLS_SHOWN]
-    return [
-        CallShown(
-            call=call,
-            request=payload_of(call.request, visible=visible, digest=call.request_digest),
-            answer=payload_of(call.answer, visible=visible, digest=call.answer_digest)
-            if call.answer is not None
-            else None,
-        )
-        for call in rows
-    ]
+    return [_call(call, plan.hidden_in(call.effect), visible=visible) for call in rows]
+
+
+def _call(call: Call, paths: Sequence[str], *, visible: bool) -> CallShown:
+    request = payload_of(call.request, visible=visible, digest=call.request_digest, paths=paths)
+    if call.answer is None:
+        return CallShown(call=call, request=request, answer=None)
+    answer = payload_of(call.answer, visible=visible, digest=call.answer_digest, paths=paths)
+    return CallShown(call=call, request=request, answer=answer)
 
 
 def facts_read(run: Run, declared: PlanStep) -> str:
@@ -110,10 +109,10 @@ def facts_read(run: Run, declared: PlanStep) -> str:
     return json.dumps({name: facts[name] for name in declared.reads if name in facts})
 
 
-def _written(step: Step | None, *, visible: bool) -> Payload:
+def _written(step: Step | None, plan: Plan, *, visible: bool) -> Payload:
     if step is None:
         return payload_of("{}", visible=True)
-    return payload_of(step.facts, visible=visible, digest=step.facts_digest)
+    return payload_of(step.facts, visible=visible, digest=step.facts_digest, paths=plan.redact)
 
 
 def _lines(run: Run, key: str) -> list[LogLine]:

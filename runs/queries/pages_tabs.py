@@ -9,8 +9,10 @@ from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from runs.models import Artifact, AuditEvent, Call, Checkpoint, Run, Step, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
+from runs.queries.plans import plan_by_hash
 from runs.queries.why import question_of
 from runs.rules.chain import fault_of
+from runs.rules.payloads import Payload, payload_of
 from runs.rules.words import of
 
 PAGE = 50
@@ -173,3 +175,9 @@ def chain_lines(run: Run, *, visible: bool) -> Iterator[dict[str, Any]]:
             "prev": event.prev,
             "hash": event.hash,
         }
+
+
+def input_of(run: Run, *, visible: bool) -> Payload:
+    """What the run was given, without what its workflow says that nobody is shown."""
+    hidden = plan_by_hash(run.plan_id).redact
+    return payload_of(run.input, visible=visible, digest=run.input_digest, paths=hidden)

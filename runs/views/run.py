@@ -72,7 +72,7 @@ def _waits(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
 
 def _input(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
     visible, run = may(actor_of(request), Verb.VIEW_PAYLOADS), page.run
-    return {"payload": payload_of(run.input, visible=visible, digest=run.input_digest)}
+    return {"payload": pages_tabs.input_of(run, visible=visible)}
 
 
 def _audit(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
