@@ -34,8 +34,17 @@ def _need(line: inbox.Line, *, yours: bool) -> Need:
         since=decision.opened_at,
         workflow=decision.workflow,
         deadline=decision.expires_at if decision.on_expiry != "stay" else None,
-        owner=f"for {', '.join(line.groups)}" if line.groups else "",
+        owner=_owner(line),
         about=decision.run.reference,
         about_url=reverse("runs:run_show", args=[decision.run_id]),
         yours=yours,
     )
+
+
+def _owner(line: inbox.Line) -> str:
+    """Who reads it at present, to whom it was handed, or whose people may answer."""
+    if line.reader:
+        return f"{line.reader} reads it"
+    if line.expected:
+        return f"handed to {line.expected}"
+    return f"for {', '.join(line.groups)}" if line.groups else ""

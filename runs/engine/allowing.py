@@ -121,7 +121,8 @@ class Allowing:
         """The request approved before for the same resource, to show what has changed."""
         for other, answered in self.attempt.answers.items():
             call = answered.asked.get("call") if answered.asked else None
-            if other == name or not call:
+            # The very same, asked again because its approval had grown too old, is no other one.
+            if other == name or other.startswith(f"{name} (") or not call:
                 continue
             if (call["effect"], call["resource"]) == (effect.name, resource):
                 return call["request"]
