@@ -22,6 +22,7 @@ class ApprovalsConfig(AppConfig):
         # Behind Django's own receiver, which makes the permissions that the groups have.
         post_migrate.connect(groups.keep, sender=self, dispatch_uid="approvals.groups")
         import_module("approvals.ledger.records").guard()
+        import_module("approvals.queries.verify_records").register()
         import_module("approvals.queries.bundled").register_parts()
         kept = import_module("approvals.rules.bundled")
         bundle_checks.register(kept.decisions_hold)

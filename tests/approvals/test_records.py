@@ -2,7 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 
 from approvals.models import Decision, Record, Vote
 from runs.models import AuditEvent
@@ -10,6 +10,7 @@ from runs.queries.verify import violations
 from runs.rules import canonical
 from tests.approvals.builders import a_decision, a_person, acting, again, decide
 from tests.approvals.reading import at, signed_in, text_of
+from tests.support import runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -88,3 +89,23 @@ def test_a_vote_outlives_the_account_it_was_given_with() -> None:
 
     vote = Vote.objects.get(decision=decision)
     assert (vote.user_id, vote.by) == (None, "paula")
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        ("UPDATE approvals_record SET sheet = '{}'", "is not what its digest was made of"),
+        ("UPDATE approvals_record SET digest = 'ab'", "is not named in the run's chain"),
+        ("DELETE FROM approvals_record", "is gone"),
+    ],
+)
+def test_verify_finds_a_page_that_was_altered_past_the_guards(damage: str, expected: str) -> None:
+    decision = an_answered(a_person("paula"))
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        runs.without_guards()
+        cursor.execute(damage)
+        found = [one.text for one in violations([decision.run_id])]
+        transaction.set_rollback(True)
+
+    assert any(expected in text for text in found), found
