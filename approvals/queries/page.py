@@ -126,7 +126,6 @@ def page_of(
     case = case_of(actor, decision, now=now, but=but)
     asked = case.asked
     visible = may(actor, Verb.VIEW_PAYLOADS)
-    refused, stands = door.refusal(actor, case), door.standing_or_none(actor, case)
     proof = proof_of(actor, decision, asked, visible=visible, whole=whole)
     is_open = decision.state == DecisionState.OPEN.value
     return DecisionPage(
@@ -135,15 +134,7 @@ def page_of(
         kind_look=look_kind(decision.kind),
         kind_word=word_of(decision.kind),
         visible=visible,
-        refusal=refused.sentence if refused else "",
-        who_may=who_may(case.groups),
-        alone=is_open and not refused and door.is_alone(actor, case),
-        requester=case.requester,
-        on_behalf_of=stands.on_behalf_of if stands else "",
-        behalf_until=stands.until if stands else None,
-        fresh=demands.is_fresh(actor, now=now),
-        tally=come_to_so_far(case),
-        named=named(case),
+        **_who(actor, case, is_open=is_open, now=now),
         happened=what_happened(asked, step=decision.step),
         finished=finished_steps(decision.run_id),
         outcome=inbox.outcome_of(decision),
@@ -158,6 +149,22 @@ def page_of(
         before=inbox.neighbour(actor, decision, back=True) if is_open else None,
         after=inbox.next_for(actor, decision),
     )
+
+
+def _who(actor: Actor, case: Case, *, is_open: bool, now: datetime) -> dict[str, Any]:
+    """Who may answer, by whose right this reader would, and what the votes come to."""
+    refused, stands = door.refusal(actor, case), door.standing_or_none(actor, case)
+    return {
+        "refusal": refused.sentence if refused else "",
+        "who_may": who_may(case.groups),
+        "alone": is_open and not refused and door.is_alone(actor, case),
+        "requester": case.requester,
+        "on_behalf_of": stands.on_behalf_of if stands else "",
+        "behalf_until": stands.until if stands else None,
+        "fresh": demands.is_fresh(actor, now=now),
+        "tally": come_to_so_far(case),
+        "named": named(case),
+    }
 
 
 def _option(actor: Actor, case: Case, option: Option, proof: Proof) -> OptionShown:
