@@ -1,7 +1,8 @@
 """Ask the receiver of a call once more, for whoever decides about it."""
 
+from typing import TYPE_CHECKING
+
 from approvals.ledger import askings
-from approvals.models import Decision
 from approvals.queries.cases import case_of
 from approvals.queries.visible import visible_decision
 from approvals.rules import door
@@ -11,8 +12,11 @@ from runs.queries.clock import db_now
 from runs.rules.policy import Actor, Verb, require
 from runs.rules.states import DecisionState
 
+if TYPE_CHECKING:
+    from approvals.models import Decision
 
-def ask(actor: Actor, decision_id: int) -> Decision:
+
+def ask(actor: Actor, decision_id: int) -> "Decision":
     """Ask the receiver now; the decision that stands afterwards, which may be a new one.
 
     Raises NoSuchDecision, NotAllowed, NotYours, NobodyToAsk, DecisionClosed, DecisionExpired.
@@ -27,7 +31,7 @@ def ask(actor: Actor, decision_id: int) -> Decision:
     return askings.record(actor, decision_id, said)
 
 
-def _require_asker(actor: Actor, decision: Decision) -> None:
+def _require_asker(actor: Actor, decision: "Decision") -> None:
     require(actor, Verb.VIEW_PAYLOADS)
     if refusal := door.refusal(actor, case_of(actor, decision, now=db_now())):
         raise door.NotYours(refusal)

@@ -34,6 +34,7 @@ def record(actor: Actor, decision_id: int, said: Said) -> Decision:
         if said.outcome == "unknown" or (said.outcome, said.settled) == known:
             return decision
         more = {
+            "why": "what the receiver says is new since the question was asked",
             "probe": said.outcome,
             "asked_at": now.isoformat(),
             "probe_settled": said.settled,

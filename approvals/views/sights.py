@@ -1,6 +1,7 @@
 """Having the whole of what a page shows in part: on a page, or as a file. That is noted."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from django.http import (
     HttpResponse,
@@ -13,7 +14,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from approvals.ledger import sights
-from approvals.models import Decision
 from approvals.queries import calls
 from approvals.queries.visible import visible_decision
 from approvals.rules.asked import asked_of
@@ -21,6 +21,9 @@ from approvals.rules.sight import WAYS
 from approvals.views.refusals import refusing
 from runs.rules import canonical, redaction
 from runs.web import HtmxRequest, actor_of, payload_viewer
+
+if TYPE_CHECKING:
+    from approvals.models import Decision
 
 
 @require_POST
@@ -35,18 +38,18 @@ def create(request: HtmxRequest, decision_id: int) -> HttpResponseBase:
     return _as_page(decision) if how == "page" else _as_file(decision)
 
 
-def _as_page(decision: Decision) -> HttpResponse:
+def _as_page(decision: "Decision") -> HttpResponse:
     return redirect(f"{reverse('approvals:decision_show', args=[decision.pk])}?whole=1#whole")
 
 
-def _as_file(decision: Decision) -> StreamingHttpResponse:
+def _as_file(decision: "Decision") -> StreamingHttpResponse:
     response = StreamingHttpResponse(_lines(decision), content_type="application/jsonl")
     name = f"decision-{decision.pk}-whole.jsonl"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
-def _lines(decision: Decision) -> Iterator[str]:
+def _lines(decision: "Decision") -> Iterator[str]:
     """First what is asked, then the calls; the digests are those of the real bytes."""
     asked = asked_of(decision.ask)
     request = redaction.shown(asked.call.get("request") if asked.call else None, paths=asked.redact)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, NoReturn
 
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
-from runs.engine import compensating, faults, parking, relaying, secrets
+from runs.engine import compensating, doubting, faults, parking, relaying, secrets
 from runs.engine.allowing import Allowing, ApprovedOtherwise, draft_of
 from runs.engine.envelope import as_kept, as_shown, receiver_id_of, with_secrets
 from runs.engine.limits import CallOverdue, StepLimit, TimeIsUp, breach_of_call
@@ -16,14 +16,12 @@ from runs.engine.session import Attempt, Session
 from runs.ledger import effects
 from runs.queries import resume
 from runs.queries.clock import db_now
-from runs.queries.stopped import stopped_at
 from runs.rules import asks, canonical, keys
 from runs.rules.answers import Answered
 from runs.rules.calls import CallDraft, CallRecord, what_to_do
 from runs.rules.fence import FenceLost
 from runs.rules.retry import exhausted, gives_up
 from runs.rules.states import UNSETTLED_CALLS, CallState
-from runs.rules.surfacing import ways_to_redo
 
 log = logging.getLogger(__name__)
 
@@ -249,7 +247,9 @@ class Caller:
             self.session,
             self.attempt,
             name=name,
-            ask=self._reconciling(effect, record, why=why, evidence=evidence),
+            ask=doubting.question_of(
+                self.session, self.attempt, effect, record, why=why, evidence=evidence
+            ),
         )
         if parking.option_of(answered) == "compensate":
             self.compensate(effect, record, decided=answered)
@@ -266,18 +266,6 @@ class Caller:
                 )
             )
         return self._send_again(effect, record, allowed_by=f"person:{answered.by}")
-
-    def _reconciling(self, effect: Effect, record: CallRecord, *, why: str, evidence: Any) -> Any:
-        return asks.reconcile(
-            step=self.attempt.begun.key,
-            call=as_shown(record),
-            why=why,
-            evidence={**(evidence or {}), **self._evidence(record)},
-            irreversible=effect.irreversible,
-            undone_by=effect.undo.name if effect.undo else "",
-            redo=ways_to_redo(stopped_at(self.session.fence.run_id), abandons=record.key),
-            redact=effect.redact,
-        )
 
     def _hidden_in(self, name: str) -> Sequence[str]:
         effect = self.attempt.effect(name)
@@ -301,12 +289,6 @@ class Caller:
                     effects.abandon(self.session.fence, record, by=decided.by, undo=made)
                 )
         raise compensating.undone(effect, record)
-
-    def _evidence(self, record: CallRecord) -> dict[str, Any]:
-        shown: dict[str, Any] = {"error": record.error, "sent_at": record.sent_at.isoformat()}
-        if late := resume.late_answers(self.session.fence.tenant_id, key=record.key):
-            shown["late_answers"] = late
-        return shown
 
     # Sending
 

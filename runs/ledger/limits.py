@@ -84,15 +84,7 @@ def _stop(
     if plan_by_hash(run.plan_id).on_deadline == "ask":
         overstaying.ask(run, standing, progress, actor=actor, fence=fence, now=now)
         return
-    Step.objects.filter(run=run, key=run.step, superseded=False).exclude(
-        state=StepState.SUCCEEDED.value
-    ).update(
-        state=StepState.FAILED.value,
-        error_class="DeadlineOver",
-        error=reason,
-        ended_at=now,
-        fence=run.fence,
-    )
+    _fail_step(run, reason, now=now)
     assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="its deadline is over", now=now)
     failed = {"reason": reason, "error_class": "DeadlineOver", "artifact": progress.name}
     transitions.move(
@@ -109,6 +101,17 @@ def _stop(
         reason=reason,
         pause_requested=False,
         paused_with=None,
+    )
+
+
+def _fail_step(run: Run, reason: str, *, now: datetime) -> None:
+    current = Step.objects.filter(run=run, key=run.step, superseded=False)
+    current.exclude(state=StepState.SUCCEEDED.value).update(
+        state=StepState.FAILED.value,
+        error_class="DeadlineOver",
+        error=reason,
+        ended_at=now,
+        fence=run.fence,
     )
 
 
