@@ -1,6 +1,10 @@
 """Several people have to agree: votes add up, bind what was shown, and the run moves with the last."""
 
+import json
+from io import StringIO
+
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from approvals.ledger import striking
@@ -172,3 +176,43 @@ def test_a_comment_is_asked_for_with_every_answer_where_that_is_declared() -> No
 
     with pytest.raises(ValueError, match="“Reject” needs a comment"):
         decide(ann, decision, "reject", comment="")
+
+
+def test_the_command_shows_who_has_agreed_and_who_is_still_needed() -> None:
+    somebody("ann"), somebody("ben")
+    decision = asking(quorum=2)
+    confirm = str(decision.run_id)[-6:]
+
+    voted = by_command(
+        "approve", decision.pk, "--as", "ann", "--comment", "So.", "--confirm", confirm
+    )
+    who = json.loads(by_command("show", decision.pk, "--json"))["who"]
+    shown = by_command("show", decision.pk, "--as", "ben")
+
+    assert "has 1 of 2. Still needed: one more person." in voted
+    assert (who["needed"], who["given"], who["by"], who["people"]) == (2, 1, ["ann"], ["ben"])
+    assert "votes 1 of 2: ann; still needed: one more person" in shown
+    assert "you: may answer" in shown
+
+
+def test_a_command_confirms_and_breaks_the_glass_as_a_page_does() -> None:
+    ann, _ben = somebody("ann"), somebody("ben")
+    decision = asking(by=ann)
+    ann.is_superuser = True
+    ann.save()
+    said = ["approve", decision.pk, "--as", "ann", "--comment", "Now."]
+    confirmed = [*said, "--confirm", decision.digest[:12]]
+
+    for wrong, code in (([*said, "--break-glass"], 2), (confirmed, 1)):
+        with pytest.raises(CommandError) as refused:
+            by_command(*wrong)
+        assert refused.value.returncode == code
+
+    assert "is approved" in by_command(*confirmed, "--break-glass")
+    assert Vote.objects.get().break_glass
+
+
+def by_command(*arguments: object) -> str:
+    out = StringIO()
+    call_command("decisions", *map(str, arguments), stdout=out)
+    return out.getvalue()
