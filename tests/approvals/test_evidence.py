@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 
 from approvals.ledger import sights
@@ -234,9 +235,9 @@ def test_an_effect_says_what_nobody_is_shown_of_its_requests_and_the_receiver_ge
 def test_a_secret_in_a_reason_reaches_no_audit_event_and_the_chain_still_verifies() -> None:
     run_id = runs.a_run("flaky")
     body = canonical.dumps({"because": "token=abcdef123456", "n": 1})
-    audit.append_to_tenant(
-        runs.the_tenant().pk, [Draft(kind="told", body=body)], now=db_now(), actor="tests"
-    )
+    told = [Draft(kind="told", body=body)]
+    with transaction.atomic():
+        audit.append_to_tenant(runs.the_tenant().pk, told, now=db_now(), actor="tests")
 
     kept = AuditEvent.objects.get(kind="told").body
 
@@ -351,4 +352,5 @@ def _a_late_answer(run_id: UUID, tenant_id: int) -> None:
     key = Call.objects.get(run_id=run_id).key
     body = canonical.dumps({"run": str(run_id), "key": key, "answer": {"id": "ch-1"}, "fence": 1})
     late = Draft(kind="call.late_answer", step="charge", body=body)
-    audit.append_to_tenant(tenant_id, [late], now=db_now(), actor="a worker")
+    with transaction.atomic():
+        audit.append_to_tenant(tenant_id, [late], now=db_now(), actor="a worker")
