@@ -161,7 +161,7 @@ def test_who_has_voted_waits_with_the_others_and_the_page_says_for_whom() -> Non
     theirs = text_of(signed_in(ben).get(at(decision)))
 
     assert "Your vote is recorded: 1 of 2. Still needed: one more person." in text_of(mine)
-    assert "Still needed: one more person. ben may." in page
+    assert "Still needed: one more person. Who has not answered: ben may." in page
     assert "ann answered “Approve”" in page
     assert "Record decision" not in page
     assert "1 of 2 votes" in theirs
