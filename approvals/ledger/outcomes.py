@@ -40,7 +40,8 @@ class Decided:
 def close(decision: Decision, case: Case, chosen: Option, vote: Vote, come_to: Tally) -> Decided:
     until = taking_effect.begins_at(decision, chosen, now=vote.at)
     if until is not None:
-        taking_effect.defer(decision, vote, until=until)
+        facts = {**_facts(decision, vote), **_agreed(case, vote)}
+        taking_effect.defer(decision, vote, until=until, facts=facts)
         waits = _decided(decision, DecisionState.OPEN, chosen, vote, come_to)
         return replace(waits, takes_effect_at=until)
     state = state_after(case.asked, chosen)

@@ -22,14 +22,13 @@ def begins_at(decision: Decision, chosen: Option, *, now: datetime) -> datetime 
     return None if not_before is None or chosen.ends_the_run else now + not_before
 
 
-def defer(decision: Decision, vote: Vote, *, until: datetime) -> None:
+def defer(decision: Decision, vote: Vote, *, until: datetime, facts: dict[str, Any]) -> None:
     """Keep the answer until its time; the caller owns the transaction and holds the run."""
     moved = Decision.objects.filter(
         pk=decision.pk, state=DecisionState.OPEN.value, takes_effect_at=None
     ).update(takes_effect_at=until, deferred_option=vote.option, seq=F("seq") + 1)
     if not moved:
         raise DecisionClosed(Decision.objects.get(pk=decision.pk))
-    facts = {"decision": decision.pk, "option": vote.option, "digest": vote.digest}
     deferring.defer(decision.wait_id, until=until, by=vote.by, facts=facts)
 
 
@@ -54,6 +53,7 @@ def take_effect(wait_id: int) -> DueAnswer | None:
             "option": vote.option,
             "digest": vote.digest,
             "answered_at": vote.at.isoformat(),
+            "record": vote.record.digest,
         },
     )
 

@@ -132,7 +132,7 @@ def kill_at(site: Site, duty: str, *, every: int) -> None:
 
 @pytest.mark.parametrize("duty", DUTIES)
 def test_what_the_clock_does_is_done_whole_or_not_at_all(site: Site, duty: str) -> None:
-    kill_at(site, duty, every=5)
+    kill_at(site, duty, every=8)
 
 
 @pytest.mark.long
@@ -143,7 +143,7 @@ def test_the_same_between_each_pair_of_statements(site: Site, duty: str) -> None
 
 def test_of_two_watches_each_reminds_of_what_the_other_has_not(site: Site) -> None:
     a_person("mara", email="mara@example.com")
-    decisions = [a_decision("told_again") for _ in range(6)]
+    decisions = [a_decision("told_again") for _ in range(4)]
     watches = [site.start("watch", VAR_DIR=str(site.var / name)) for name in ("one", "two")]
 
     Notice.objects.update(due_at=db_now())
