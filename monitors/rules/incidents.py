@@ -1,0 +1,99 @@
+"""What an incident is: alerts with one cause, how bad it is, and what may be done about it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+# Alerts that share a worker, a workflow or a cause within this time of one another are one incident.
+WINDOW = timedelta(minutes=5)
+# So many unrelated ones within a minute have one cause that nobody has named.
+MANY = 20
+MANY_WITHIN = timedelta(minutes=1)
+MANY_KEY = "many at once"
+
+
+class IncidentState(StrEnum):
+    OPEN = "open"
+    ACKNOWLEDGED = "acknowledged"
+    RESOLVED = "resolved"
+
+
+class Severity(StrEnum):
+    """`recovery` is said of messages only."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+MOVES: dict[IncidentState, frozenset[IncidentState]] = {
+    IncidentState.OPEN: frozenset({IncidentState.ACKNOWLEDGED, IncidentState.RESOLVED}),
+    IncidentState.ACKNOWLEDGED: frozenset({IncidentState.OPEN, IncidentState.RESOLVED}),
+    IncidentState.RESOLVED: frozenset(),
+}
+RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.CRITICAL: 2}
+LONGEST_NOTE = 2000
+LONGEST_SNOOZE = timedelta(days=30)
+
+
+class IncidentRefused(Exception):
+    """What was asked of an incident cannot be done; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """One thing that is wrong, as whoever found it says it.
+
+    `subject` names the thing for good (`monitor:7`); at most one alert is open for it. `causes` are
+    the names that it shares with others of the same cause, the likeliest first; `told_already` is
+    for what others have told people of.
+    """
+
+    tenant_id: int
+    subject: str
+    sentence: str
+    severity: Severity
+    link: str
+    causes: tuple[str, ...] = ()
+    workflow: str = ""
+    kind: str = ""
+    told_already: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name under which its incident is found again."""
+        return (*self.causes, self.subject)
+
+
+def causes_of(*, worker: str = "", workflow: str = "") -> tuple[str, ...]:
+    """What a monitor shares with others: its worker, then its workflow."""
+    return tuple(
+        f"{kind}:{name}" for kind, name in (("worker", worker), ("workflow", workflow)) if name
+    )
+
+
+def is_worse(severity: str, *, than: str) -> bool:
+    return RANK[Severity(severity)] > RANK[Severity(than)]
+
+
+def worst(severities: Sequence[str]) -> Severity:
+    return max((Severity(each) for each in severities), key=RANK.__getitem__, default=Severity.INFO)
+
+
+def title_of(sentence: str, *, affected: int, about: str = "") -> str:
+    """One sentence for an incident: the first alert's, and how many more there are."""
+    if affected <= 1:
+        return sentence
+    more = affected - 1
+    about = f" of {about}" if about else ""
+    return f"{sentence.rstrip('.')}, and {more} more{about}."
+
+
+def snooze_refusal(until: datetime, *, now: datetime) -> str:
+    """Why it cannot be snoozed until then; empty when it can."""
+    if until <= now:
+        return "That moment is over already; name one that is still to come."
+    if until - now > LONGEST_SNOOZE:
+        return f"At most {LONGEST_SNOOZE.days} days, so that nobody forgets it."
+    return ""
