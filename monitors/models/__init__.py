@@ -6,10 +6,12 @@ from monitors.models.monitor import Monitor
 from monitors.models.ping import Ping
 from monitors.models.ping_key import PingKey
 from monitors.models.status_page import StatusPage
+from monitors.models.verdict import Blindness, VerdictChange
 from monitors.models.window import MaintenanceWindow
 
 __all__ = [
     "Alert",
+    "Blindness",
     "Incident",
     "IncidentCause",
     "MaintenanceWindow",
@@ -17,4 +19,5 @@ __all__ = [
     "Ping",
     "PingKey",
     "StatusPage",
+    "VerdictChange",
 ]

@@ -78,6 +78,11 @@ Point = Literal[
     "certificate_kept",
     "schedule_committed",
     "fired_by_hand",
+    # the judge, and who beats
+    "beats_committed",
+    "monitor_kept",
+    "verdict_committed",
+    "blindness_committed",
 ]
 POINTS: tuple[Point, ...] = get_args(Point)
 
@@ -152,4 +157,8 @@ SAYS: dict[Point, str] = {
     "certificate_kept": "the answers to the ten questions are stored",
     "schedule_committed": "a schedule is made, changed, paused, resumed or removed",
     "fired_by_hand": "a person has run a schedule, and its next time is where it was",
+    "beats_committed": "what workers or the watch said of themselves is counted",
+    "monitor_kept": "a monitor of our own is made, waits, goes on or is put away",
+    "verdict_committed": "a change of verdict is committed, with its alert and its messages",
+    "blindness_committed": "that nobody could see, or can again, is committed",
 }
