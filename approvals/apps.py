@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 from runs.definition import gates
 from runs.engine import drill_desk
@@ -16,4 +17,8 @@ class ApprovalsConfig(AppConfig):
     def ready(self) -> None:
         gate = import_module("approvals.gate")
         gates.register(WaitKind.DECISION.value, gate.DecisionGate())
+        groups = import_module("approvals.ledger.groups")
+        # Behind Django's own receiver, which makes the permissions that the groups have.
+        post_migrate.connect(groups.keep, sender=self, dispatch_uid="approvals.groups")
+        import_module("approvals.web").register_needs()
         drill_desk.register(gate.answer_in_a_drill)

@@ -17,6 +17,7 @@ class RunsConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("runs.checks")
+        import_module("runs.web.needs_of_runs").register_all()
         if "FAULT_AT" in os.environ:
             import_module("runs.engine.faults")
         for kind in ("event", "timer", "retry", "capacity", "relay"):

@@ -2,12 +2,11 @@
 
 from datetime import timedelta
 
-from approvals.conf import site
 from approvals.models import Audience, Decision
-from approvals.queries.people import addresses
+from approvals.queries.people import deciders
 from approvals.rules.asked import asked_of, digest_of
 from runs.definition.gates import OpenedWait
-from runs.ledger import outbox
+from runs.ledger.telling import tell
 from runs.queries.clock import db_now
 from runs.rules import canonical
 
@@ -47,18 +46,14 @@ def open_decision(opened: OpenedWait) -> None:
 
 def _tell(decision: Decision, *, groups: tuple[str, ...]) -> None:
     """Title and link only: what is asked about stays on the page, behind the sign-in."""
-    to = addresses(tenant_id=decision.tenant_id, groups=groups)
-    if not to:
-        return
-    outbox.put(
+    may_answer = deciders(tenant_id=decision.tenant_id, groups=groups)
+    tell(
         tenant_id=decision.tenant_id,
         run_id=decision.run_id,
-        lane="mail",
         kind="decision.opened",
+        title=f"{decision.workflow} waits for a decision before {decision.step} goes on",
+        link=f"/decisions/{decision.pk}/",
         dedup_key=f"decision.opened:{decision.wait_id}",
-        payload={
-            "title": f"{decision.workflow} waits for a decision before {decision.step} goes on",
-            "link": f"{site()}/decisions/{decision.pk}/",
-            "to": to,
-        },
+        workflow=decision.workflow,
+        users=list(may_answer.values_list("pk", flat=True)[:50]),
     )

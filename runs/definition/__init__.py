@@ -15,6 +15,7 @@ from runs.definition.effects import (
 from runs.definition.migrating import Migrated, Position
 from runs.definition.places import DeclarationError
 from runs.definition.step import Retry, step
+from runs.definition.timing import Timing
 from runs.definition.workflow import Heartbeat, Workflow
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "RetryLater",
     "Run",
     "Secret",
+    "Timing",
     "Undone",
     "Waived",
     "Workflow",

@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
 from runs.definition.effects import Answer, Effect
+from runs.definition.timing import Timing
 
 JSON: TypeAlias = Any  # A JSON value; authors index into it, so it is not spelt out.
 Item = TypeVar("Item")
@@ -127,7 +128,8 @@ class Run(Protocol):
         evidence: JSON = None,
         groups: Sequence[str] = (),
         expires: timedelta | None = None,
-        on_expiry: Literal["stay", "cancel"] = "stay",
+        on_expiry: Literal["stay", "cancel", "fail"] = "stay",
+        timing: Timing | None = None,
     ) -> dict[str, JSON]:
         """Park until a person has answered: {"option": ..., "fields": {...}, "by": ...}."""
 

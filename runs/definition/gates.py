@@ -1,8 +1,9 @@
 """Gates: who is told, in the same transaction, that a run has parked and what it waits for."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from runs.definition.context import JSON
@@ -25,6 +26,17 @@ class OpenedWait:
     on_due: str = "stay"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueAnswer:
+    """An answer that was given before, and takes effect now that its time has come."""
+
+    answer: Mapping[str, Any]
+    by: str
+    then: Literal["resume", "cancel", "fail", "correct", "skip", "replay", "restart", "begin"]
+    because: str
+    facts: Mapping[str, Any]
+
+
 class Gate(Protocol):
     """What a kind of wait does when it opens, and when nobody waits for it any more."""
 
@@ -33,6 +45,9 @@ class Gate(Protocol):
 
     def expire(self, wait_id: int) -> None:
         """Called inside the transaction in which the clock closes the wait unanswered."""
+
+    def answer_when_due(self, wait_id: int) -> DueAnswer | None:
+        """Called inside the transaction in which a deferred answer takes effect; None: it does not."""
 
     def withdraw(self, run_id: UUID, because: str) -> None:
         """Called inside the transaction that closes the run."""
@@ -52,6 +67,10 @@ class Quiet:
 
     def expire(self, wait_id: int) -> None:
         """Nothing was shown that would have to be taken back."""
+
+    def answer_when_due(self, wait_id: int) -> DueAnswer | None:
+        """Nobody answers such a wait before its time."""
+        return None
 
     def withdraw(self, run_id: UUID, because: str) -> None:
         """Nothing was shown that would have to be taken back."""

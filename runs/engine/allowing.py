@@ -8,7 +8,7 @@ from runs.engine import parking
 from runs.engine.session import Attempt, Session
 from runs.rules import asks, canonical, keys
 from runs.rules.calls import CallDraft, CallRecord
-from runs.rules.fingerprints import effect_fingerprint
+from runs.rules.fingerprints import effect_fingerprint, who_facts
 from runs.rules.planned import call_digest
 
 
@@ -57,11 +57,18 @@ class Allowing:
         name = f"call {shown['key']}"
         approval = self.attempt.declared.approval
         groups = approval.groups if isinstance(approval, Approval) else ()
+        who = who_facts(approval) if isinstance(approval, Approval) else {}
         before = self._approved_otherwise(effect, resource, name)
         ask = asks.approve_call(
             step=self.attempt.begun.key, call=shown, groups=groups, changed_from=before
+        ) | asks.of_whom(who)
+        answered = parking.answered_or_park(
+            self.session,
+            self.attempt,
+            name=name,
+            ask=ask,
+            timing=approval.timing if isinstance(approval, Approval) else None,
         )
-        answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
         if answered.asked["call"]["digest"] != shown["digest"]:
             raise ApprovedOtherwise(
                 f"What was approved for {effect.name} is not what would be sent."

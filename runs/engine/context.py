@@ -14,6 +14,7 @@ from django.core.files.storage import default_storage
 
 from runs.definition.context import JSON, Cursor, Judge, Judged, Level, Page, Pageable
 from runs.definition.effects import Answer, Effect
+from runs.definition.timing import Timing
 from runs.engine import parking, secrets
 from runs.engine.caller import Caller
 from runs.engine.interruptions import LEAVING
@@ -212,7 +213,8 @@ class RunContext:
         evidence: JSON = None,
         groups: Sequence[str] = (),
         expires: timedelta | None = None,
-        on_expiry: Literal["stay", "cancel"] = "stay",
+        on_expiry: Literal["stay", "cancel", "fail"] = "stay",
+        timing: Timing | None = None,
     ) -> dict[str, JSON]:
         parking.refuse_inside_transaction("ask", self.attempt_made)
         ask = asks.question(
@@ -225,6 +227,7 @@ class RunContext:
             ask=ask,
             expires=parking.seconds(expires),
             on_expiry=on_expiry,
+            timing=timing,
         )
         answer = answered.answer
         return {"option": answer["option"], "fields": answer.get("fields", {}), "by": answered.by}

@@ -1,13 +1,16 @@
 """Open a wait from inside a step's body, or find that it has been answered."""
 
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 from django.db import connection
 
+from runs.definition.timing import Timing
 from runs.engine.interruptions import Parked
 from runs.engine.session import Attempt, Session
 from runs.ledger import waits
+from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.answers import Answered
 from runs.rules.asks import Ask
@@ -43,19 +46,39 @@ def answered_or_park(
     ask: Ask,
     expires: float | None = None,
     on_expiry: str = "stay",
+    timing: Timing | None = None,
 ) -> Answered:
-    """The answer to a decision, or the run parks until there is one."""
-    return wait(
-        session,
-        attempt,
-        WaitDraft(
-            name=name,
+    """The answer to a decision, or the run parks until there is one.
+
+    One that is too old by now allows nothing: the same is asked once more.
+    """
+    asked = ask if timing is None else {**ask, "timing": timing.told()}
+    valid_for = timing.valid_for if timing else None
+    for number in count(1):
+        again = name if number == 1 else f"{name} ({number})"
+        draft = WaitDraft(
+            name=again,
             kind=WaitKind.DECISION,
             after_seconds=expires,
             on_due=on_expiry,
-            asks=canonical.dumps(ask),
-        ),
-    )
+            asks=canonical.dumps(asked),
+        )
+        found = wait(session, attempt, draft)
+        if valid_for is None or found.holds(valid_for, now=db_now()):
+            return found
+        asked = {**asked, "asked_again": _too_old(found, valid_for)}
+    raise AssertionError
+
+
+def _too_old(answered: Answered, valid_for: timedelta) -> dict[str, Any]:
+    """What the next decision says of the one that does not hold any more."""
+    at = answered.at.isoformat() if answered.at else ""
+    return {
+        "wait": answered.wait_id,
+        "by": answered.by,
+        "at": at,
+        "valid_for": valid_for.total_seconds(),
+    }
 
 
 def wait(session: Session, attempt: Attempt, draft: WaitDraft) -> Answered:

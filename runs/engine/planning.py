@@ -10,7 +10,7 @@ from runs.engine.caller import Caller, UndeclaredEffect
 from runs.engine.session import Attempt, Session
 from runs.queries import resume
 from runs.rules import asks, canonical
-from runs.rules.fingerprints import effect_fingerprint
+from runs.rules.fingerprints import effect_fingerprint, who_facts
 from runs.rules.planned import call_digest, list_digest
 from runs.rules.written import CallPlanned
 
@@ -174,9 +174,10 @@ class Planner:
             self.session,
             self.attempt,
             name=f"approve {approval.of} {sealed['digest'][:16]}",
-            ask=ask,
+            ask=ask | asks.of_whom(who_facts(approval)),
             expires=parking.seconds(approval.expires),
             on_expiry=approval.on_expiry,
+            timing=approval.timing,
         )
 
     def apply(self, name: str, *, progress: Callable[[int, int | None], None]) -> dict[str, int]:
@@ -212,6 +213,7 @@ class Planner:
             raise UndeclaredEffect(
                 f"The plan names {row.effect}, which step {self.attempt.begun.key} does not declare."
             )
+        self._approved_calls()
         try:
             self.caller.call(
                 effect, resource=row.resource, request=row.request, authority=authority
@@ -268,11 +270,14 @@ class Planner:
 
     def _approved_calls(self) -> dict[tuple[str, str, str], str]:
         """Exactly the calls that the decision's digest covers, with the decision's name."""
-        if self._approved is not None:
-            return self._approved
         approval = self.attempt.declared.approval
         if not isinstance(approval, Approval):
             return {}
+        if self._approved is not None:
+            # What may grow too old is looked at again for every call that is about to leave.
+            if approval.timing and approval.timing.valid_for:
+                self._answered(approval, self.session.facts[approval.of])
+            return self._approved
         sealed = self.session.facts[approval.of]
         if not sealed["count"]:
             self._approved = {}

@@ -11,13 +11,13 @@ from runs.ledger import events
 from runs.ledger.commits import commits
 from runs.ledger.consequences import Way, carry_out
 from runs.ledger.waits import WaitClosed, close, lock_open, use_event
-from runs.models import Event, Wait
+from runs.models import Event, Run, Wait
 from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.asks import Then
 from runs.rules.chain import Draft
 from runs.rules.limits import Breach, Cause, Limit
-from runs.rules.states import RunState, WaitKind, WaitState
+from runs.rules.states import TAKES_EFFECT, RunState, WaitKind, WaitState
 
 CLOCK = "the clock"
 Taken = Literal["used", "kept", "late", "duplicate", "conflict"]
@@ -61,7 +61,10 @@ def expire(wait_id: int) -> bool:
             return False
         if run.state == RunState.PAUSED:
             return False
-        resolved = wait.on_due == "resume"
+        if wait.on_due == TAKES_EFFECT:
+            return _take_effect(run, wait, now=now)
+        # Silence answers no decision, whatever its row says (I13).
+        resolved = wait.on_due == "resume" and wait.kind != WaitKind.DECISION
         close(
             run,
             wait,
@@ -79,6 +82,19 @@ def expire(wait_id: int) -> bool:
             closed.insert(0, _breach(wait, now=now).event(step=wait.step, then=ends.value))
         way = Way(then=then, by=CLOCK, because=_overdue(wait), wait=wait)
         carry_out(run, way, closed=closed, now=now)
+    return True
+
+
+def _take_effect(run: Run, wait: Wait, *, now: datetime) -> bool:
+    """What was answered before has come to its time; its gate says what it is by now."""
+    due = gates.gate_for(wait.kind).answer_when_due(wait.pk)
+    if due is None:
+        return False
+    text = canonical.dumps(dict(due.answer))
+    close(run, wait, to=WaitState.RESOLVED, answer=text, by=due.by, now=now)
+    fields = due.answer.get("fields") or {}
+    way = Way(then=due.then, by=due.by, because=due.because, wait=wait, fields=fields)
+    carry_out(run, way, closed=[_told(wait, by=due.by, facts=due.facts)], now=now)
     return True
 
 

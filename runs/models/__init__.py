@@ -5,6 +5,7 @@ from runs.models.assignment import Assignment
 from runs.models.audit import AuditEvent
 from runs.models.call import Call
 from runs.models.certificate import Certificate
+from runs.models.channel import Channel
 from runs.models.checkpoint import Checkpoint
 from runs.models.drill import Drill
 from runs.models.event import Event
@@ -29,6 +30,7 @@ __all__ = [
     "AuditEvent",
     "Call",
     "Certificate",
+    "Channel",
     "Checkpoint",
     "Drill",
     "Event",

@@ -21,7 +21,8 @@ class Message(models.Model):
 
     One that carries a relayed call names it; `order_key` is shared by those that keep their order,
     `alone` says that the receiver gets one at a time, `senders` are the processes that may still
-    send it, and it is `held` while its call is in doubt and nobody may send it.
+    send it, and it is `held` while its call is in doubt and nobody may send it. `answer` is what the
+    receiver of a notice said, without secrets.
     """
 
     id = models.UUIDField(primary_key=True, default=new_message_id, editable=False)
@@ -37,6 +38,7 @@ class Message(models.Model):
     due_at = models.DateTimeField()
     lease_until = models.DateTimeField(null=True)
     error = models.TextField(default="", blank=True)
+    answer = models.TextField(default="", blank=True)
     created_at = models.DateTimeField()
     settled_at = models.DateTimeField(null=True)
     call = models.ForeignKey(Call, on_delete=models.PROTECT, null=True, related_name="messages")

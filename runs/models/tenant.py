@@ -12,6 +12,9 @@ class Tenant(models.Model):
     seq = models.BigIntegerField(default=0)
     head = models.CharField(max_length=64, default="", blank=True)
 
+    class Meta:
+        permissions = [("administer", "May add people and give roles")]
+
     def __str__(self) -> str:
         return self.slug
 

@@ -7,7 +7,8 @@ from runs.rules.states import WaitKind, WaitState
 
 
 class Wait(models.Model):
-    """`on_due` says what the clock does at `due_at`: resume, cancel, fail or stay.
+    """`on_due` says what the clock does at `due_at`: resume, cancel, fail, stay, or let an answer
+    that was given before take effect.
 
     A superseded one ended its run, which was resumed: whatever the body asks is asked anew.
     """
@@ -40,6 +41,10 @@ class Wait(models.Model):
             models.CheckConstraint(
                 condition=models.Q(kind__in=[kind.value for kind in WaitKind]),
                 name="wait_kind_is_known",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(kind=WaitKind.DECISION.value, on_due="resume"),
+                name="silence_never_answers_a_decision",
             ),
             models.UniqueConstraint(
                 fields=["run", "step", "generation", "name"],

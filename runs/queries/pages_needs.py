@@ -1,30 +1,14 @@
-"""Which runs need a person now, the most costly delay first."""
+"""Which runs need a person now, which may soon, how many go on, which ended last."""
 
-from dataclasses import dataclass
-from datetime import datetime
-
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from runs.models import AuditEvent, Run, Step, Wait
 from runs.queries.keyset import count_up_to
 from runs.queries.visibility import visible_runs, visible_to
-from runs.queries.why import question_of
 from runs.rules.policy import Actor
 from runs.rules.states import FINAL, OPEN, RunState, WaitKind, WaitState
 
 SHOWN = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
-    """One thing that stands still until somebody acts."""
-
-    run: Run
-    kind: str
-    sentence: str
-    since: datetime
-    due_at: datetime | None = None
-    wait_id: int | None = None
 
 
 def failed(actor: Actor) -> QuerySet[Run]:
@@ -39,36 +23,9 @@ def asking(actor: Actor) -> QuerySet[Wait]:
     )
 
 
-def needs(actor: Actor) -> list[Need]:
-    """What has a deadline comes first, then what has waited longest."""
-    waits = (
-        asking(actor)
-        .select_related("run")
-        .order_by(F("due_at").asc(nulls_last=True), "opened_at")[:SHOWN]
-    )
-    stopped = failed(actor).order_by("-created_at", "-pk")[:SHOWN]
-    found = [_asked(wait) for wait in waits] + [_failed(run) for run in stopped]
-    return sorted(found, key=lambda need: (need.due_at is None, need.due_at or need.since))[:SHOWN]
-
-
-def _asked(wait: Wait) -> Need:
-    return Need(
-        run=wait.run,
-        kind="decision",
-        sentence=question_of(wait),
-        since=wait.opened_at,
-        due_at=wait.due_at if wait.on_due != "stay" else None,
-        wait_id=wait.pk,
-    )
-
-
-def _failed(run: Run) -> Need:
-    return Need(
-        run=run,
-        kind="failed",
-        sentence=f"{run.reference} failed in step {run.step}: {run.reason}",
-        since=run.updated_at,
-    )
+def stopped(actor: Actor) -> list[Run]:
+    """The newest of them."""
+    return list(failed(actor).order_by("-created_at", "-pk")[:SHOWN])
 
 
 def at_risk(actor: Actor) -> list[Step]:

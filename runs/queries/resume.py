@@ -61,6 +61,7 @@ def answers_of(run_id: UUID, *, step: str, generation: int) -> dict[str, Answere
             answer=canonical.loads(wait.answer) if wait.answer is not None else None,
             asked=canonical.loads(wait.subject),
             by=wait.closed_by,
+            at=wait.closed_at,
         )
         for wait in rows
     }

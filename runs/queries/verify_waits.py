@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from runs.models import Event, Wait
 from runs.queries.verify_subject import AT_ONCE, Subject, is_digest_of, read
-from runs.rules.states import WaitKind, WaitState
+from runs.rules.states import TAKES_EFFECT, WaitKind, WaitState
 from runs.rules.violations import Violation
 
 
@@ -29,8 +29,8 @@ def _named(wait: Wait) -> str:
 
 def _decided_by_somebody(subject: Subject, wait: Wait) -> Iterator[Violation]:
     """Silence never approves."""
-    if wait.on_due == "resume":
-        yield subject.violates("I13", f"{_named(wait)} would go on when nobody answers.")
+    if wait.on_due == TAKES_EFFECT and wait.due_at is None:
+        yield subject.violates("I13", f"{_named(wait)} has an answer that never takes effect.")
     if wait.state != WaitState.RESOLVED:
         return
     answer = read(wait.answer or "")

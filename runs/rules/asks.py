@@ -1,8 +1,8 @@
 """What a person is asked: the question, the options, and what each of them will do, in words.
 
 An ask is JSON: `kind`, `question`, `options` (each with `key`, `label`, `consequence`, `then` as
-in `Then`, `danger`, `fields`), `evidence`, `groups`, `irreversible`, and, where they apply, `plan`
-and `call`.
+in `Then`, `danger`, `fields`), `evidence`, `groups`, `irreversible`, and, where they apply, `plan`,
+`call` and `who`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,6 +54,11 @@ def ask(
         "plan": dict(plan) if plan is not None else None,
         "call": dict(call) if call is not None else None,
     }
+
+
+def of_whom(who: Mapping[str, Any]) -> Ask:
+    """What an ask says of whom it takes beyond one person of its groups: `quorum`, `all_of`, …"""
+    return {"who": dict(who)} if who else {}
 
 
 def ends_as_failed(asked: Any, answer: Any) -> bool:

@@ -70,6 +70,8 @@ def approval_facts(approval: Approval | Waived | None) -> dict[str, Any] | None:
                 "expires": seconds(approval.expires),
                 "on_expiry": approval.on_expiry,
                 "waived": None,
+                **who_facts(approval),
+                **({"timing": approval.timing.told()} if approval.timing else {}),
             }
         case Waived():
             return {
@@ -80,6 +82,16 @@ def approval_facts(approval: Approval | Waived | None) -> dict[str, Any] | None:
                 "waived": approval.reason,
             }
     return None
+
+
+def who_facts(approval: Approval) -> dict[str, Any]:
+    """What it says beyond one person of its groups; nothing where it says no more."""
+    return {
+        **({"quorum": approval.quorum} if approval.quorum != 1 else {}),
+        **({"all_of": sorted(approval.all_of)} if approval.all_of else {}),
+        **({"four_eyes": approval.four_eyes} if approval.four_eyes is not None else {}),
+        **({"comment": True} if approval.comment else {}),
+    }
 
 
 def retry_facts(retry: Retry) -> dict[str, Any]:

@@ -171,6 +171,13 @@ def _about_an_approval(
             hint='Name who may: Approval(..., groups=["approvers"]).',
             place=step.place,
         )
+    if approval.timing and approval.timing.valid_for and any(each.relay for each in step.effects):
+        yield problem(
+            "E008",
+            f"{subject}: what a courier sends may leave after valid_for={approval.timing.valid_for}.",
+            hint="Take valid_for out, or relay=True of its effects, which then leave at once.",
+            place=step.place,
+        )
     if approval.expires is not None and approval.on_expiry == "stay":
         yield problem(
             "W004",

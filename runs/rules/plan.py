@@ -50,13 +50,18 @@ class PlanEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanApproval:
-    """Whom the step asks first (`of`, `groups`), or why nobody (`waived`)."""
+    """Whom the step asks first (`of`, `groups`), how many, or why nobody (`waived`)."""
 
     of: str | None
     groups: tuple[str, ...]
     expires: float | None
     on_expiry: str
     waived: str | None
+    quorum: int = 1
+    all_of: tuple[str, ...] = ()
+    four_eyes: bool | None = None
+    comment: bool = False
+    timing: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +239,7 @@ def _effect(effect: Effect) -> PlanEffect:
 
 def _approval(approval: Approval | Waived | None) -> PlanApproval | None:
     facts = fingerprints.approval_facts(approval)
-    return PlanApproval(**_tuples(facts, "groups")) if facts else None
+    return _approval_from(facts) if facts else None
 
 
 def _heartbeat(heartbeat: Heartbeat | None) -> PlanHeartbeat | None:
@@ -260,10 +265,14 @@ def _step_from(data: dict[str, Any]) -> PlanStep:
         **{
             **_tuples(data, "reads", "writes"),
             "effects": tuple(PlanEffect(**effect) for effect in data["effects"]),
-            "approval": PlanApproval(**_tuples(approval, "groups")) if approval else None,
+            "approval": _approval_from(approval) if approval else None,
             "retry": PlanRetry(**_tuples(data["retry"], "give_up_on")),
         }
     )
+
+
+def _approval_from(facts: dict[str, Any]) -> PlanApproval:
+    return PlanApproval(**_tuples({"all_of": (), **facts}, "groups", "all_of"))
 
 
 def _tuples(data: dict[str, Any], *lists: str) -> dict[str, Any]:

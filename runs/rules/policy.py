@@ -11,11 +11,15 @@ class Verb(StrEnum):
     OPERATE = "operate"
     DECIDE = "decide"
     VIEW_PAYLOADS = "view_payloads"
+    ADMINISTER = "administer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Who is acting. `tenants` of None means all of them; `name` is what the audit says."""
+    """Who is acting. `tenants` of None means all of them; `name` is what the audit says.
+
+    An administrator may do everything, in these tenants.
+    """
 
     kind: Literal["user", "operator", "system"]
     name: str

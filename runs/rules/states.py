@@ -39,6 +39,10 @@ class WaitState(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+# What the clock does at the time of a wait whose answer was given before: it lets it take effect.
+TAKES_EFFECT = "answer"
+
+
 class WaitKind(StrEnum):
     DECISION = "decision"
     EVENT = "event"

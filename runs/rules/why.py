@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from runs.rules.states import RunState, WaitKind
+from runs.rules.states import TAKES_EFFECT, RunState, WaitKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,10 @@ def _waiting(standing: Standing) -> Why:
 def _when_undecided(standing: Standing) -> str:
     if standing.wait_due is None or standing.on_due == "stay":
         return "Nothing happens until somebody decides."
-    return "If nobody has decided by then, the run is cancelled."
+    if standing.on_due == TAKES_EFFECT:
+        return "It has been answered. The answer takes effect then, unless it is taken back before."
+    ends = "is cancelled" if standing.on_due == "cancel" else "fails"
+    return f"If nobody has decided by then, the run {ends}."
 
 
 def _when_no_event(standing: Standing) -> str:

@@ -37,6 +37,12 @@ def glyph(state: object, kind: str = "") -> SafeString:
     return drawn(GLYPHS, look_of(str(state), kind=kind).glyph, "glyph")
 
 
+@register.simple_tag
+def shape(name: str) -> SafeString:
+    """A shape by its own name, where nobody asks which state it stands for."""
+    return drawn(GLYPHS, name, "glyph")
+
+
 @register.filter
 def family(state: object, kind: str = "") -> str:
     return look_of(str(state), kind=kind).family

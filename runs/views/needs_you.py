@@ -3,15 +3,17 @@
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
-from runs.queries import drills, pages_needs, pages_outbox, pages_schedules
+from runs.queries import pages_needs
 from runs.queries.clock import db_now
 from runs.web import HtmxRequest, actor_of, page_or_part, unchanged
+from runs.web.needs import needs
 
 
 @require_safe
 def index(request: HtmxRequest) -> HttpResponse:
     now, actor = db_now(), actor_of(request)
-    version = pages_needs.version_of()
+    found = needs(actor)
+    version = f"{pages_needs.version_of()}-{found.version}"
     if same := unchanged(request, version):
         return same
     return page_or_part(
@@ -20,10 +22,7 @@ def index(request: HtmxRequest) -> HttpResponse:
         "runs/_needs.html",
         now=now,
         version=version,
-        needs=pages_needs.needs(actor),
-        schedules=pages_schedules.incidents(actor),
-        stuck=pages_outbox.stuck(actor),
-        drills=drills.failing(actor),
+        needs=found,
         at_risk=pages_needs.at_risk(actor),
         counts=pages_needs.counts_now(actor),
         finished=pages_needs.just_finished(actor),

@@ -25,6 +25,7 @@ PERMISSIONS = {
     Verb.OPERATE: "runs.operate",
     Verb.DECIDE: "approvals.decide",
     Verb.VIEW_PAYLOADS: "runs.view_payloads",
+    Verb.ADMINISTER: "runs.administer",
 }
 THEMES = ("system", "light", "dark")
 CURSOR_SALT = "milepost.cursor"
@@ -61,7 +62,7 @@ def actor_for(user: User) -> Actor:
             verb.value for verb, name in PERMISSIONS.items() if user.has_perm(name)
         ),
         groups=frozenset(user.groups.values_list("name", flat=True)),
-        administrator=user.is_superuser,
+        administrator=user.has_perm(PERMISSIONS[Verb.ADMINISTER]),
     )
 
 
@@ -82,6 +83,7 @@ def permitted(verb: Verb) -> Callable[[View], View]:
 
 operator = permitted(Verb.OPERATE)
 payload_viewer = permitted(Verb.VIEW_PAYLOADS)
+administrator = permitted(Verb.ADMINISTER)
 
 
 def page_or_part(

@@ -32,6 +32,8 @@ def a_person(
     person = User.objects.create_user(name, email=email)
     person.user_permissions.set(Permission.objects.filter(codename__in=list(permissions)))
     person.groups.set([Group.objects.get_or_create(name=group)[0] for group in groups])
+    # What is named is all that they may do, whatever the groups of roles bring along.
+    Group.permissions.through.objects.filter(group__name__in=list(groups)).delete()
     if tenant:
         Membership.objects.create(tenant=runs.the_tenant(tenant), user=person)
     return person

@@ -78,10 +78,10 @@ def test_the_first_page_shows_a_workflow_whose_newest_drill_failed_until_one_pas
 
     kept(a_report(started_at="2099-01-01T00:00:00+00:00"))
 
-    assert "Failed drills" in before
+    assert "A drill failed" in before
     assert f"/drills/{failed}/" in before
     assert "Nothing needs you" not in before
-    assert "Failed drills" not in seeing.get("/").content.decode()
+    assert "A drill failed" not in seeing.get("/").content.decode()
 
 
 def test_json_junit_and_html_are_taken_away_as_files(seeing: Client) -> None:

@@ -41,10 +41,10 @@ WAITS = [
         says="decision “ask colour” was answered by the clock",
     ),
     Damage(
-        sentence="a decision goes on when nobody answers",
-        do=lambda w: the_open_wait(w).update(on_due="resume"),
+        sentence="a decision has an answer that no clock will let take effect",
+        do=lambda w: the_open_wait(w).update(on_due="answer", due_at=None),
         invariant="I13",
-        says="would go on when nobody answers",
+        says="has an answer that never takes effect",
     ),
     Damage(
         sentence="an event wait is resolved without its event",

@@ -1,0 +1,91 @@
+"""What runs, schedules, the outbox and drills have to say on the first page."""
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from django.urls import reverse
+
+from runs.queries import drills, pages_needs, pages_outbox, pages_schedules
+from runs.rules.policy import Actor, Verb, may
+from runs.web.needs import Need, register
+
+
+def register_all() -> None:
+    register("failed runs", failed_runs)
+    register("schedules that start nothing", idle_schedules)
+    register("what is stuck in the outbox", stuck_messages)
+    register("failed drills", failed_drills)
+
+
+def failed_runs(actor: Actor) -> Sequence[Need]:
+    return [
+        Need(
+            key=f"run-{run.pk}",
+            family="failed",
+            glyph="failed",
+            sentence=f"{run.reference} failed in step {run.step}: {run.reason}",
+            url=reverse("runs:run_show", args=[run.pk]),
+            action="Look",
+            since=run.updated_at,
+            workflow=run.workflow,
+            owner=f"started by {run.started_by}",
+            yours=may(actor, Verb.OPERATE),
+        )
+        for run in pages_needs.stopped(actor)
+    ]
+
+
+def idle_schedules(actor: Actor) -> Sequence[Need]:
+    return [
+        Need(
+            key=f"schedule-{one.pk}",
+            family="failed",
+            glyph="failed",
+            sentence=f"{one.slug}: {one.skips} due times in a row came to nothing",
+            url=reverse("runs:schedule_show", args=[one.pk]),
+            action="Look",
+            since=one.updated_at,
+            workflow=one.workflow,
+            yours=may(actor, Verb.OPERATE),
+        )
+        for one in pages_schedules.incidents(actor)
+    ]
+
+
+def stuck_messages(actor: Actor) -> Sequence[Need]:
+    return [_stuck(item, actor) for item in pages_outbox.stuck(actor)]
+
+
+def _stuck(item: pages_outbox.Item, actor: Actor) -> Need:
+    message = item.message
+    run = message.run
+    return Need(
+        key=f"stuck-{message.pk}",
+        family="failed",
+        glyph="failed",
+        sentence=f"Stuck in the outbox: {item.what}, tried {message.attempts} times. {message.error}",
+        url=f"{reverse('runs:outbox')}?lane={quote(message.lane)}",
+        action="Look",
+        since=message.stuck_at or message.created_at,
+        workflow=run.workflow if run else "",
+        about=run.reference if run else "",
+        about_url=reverse("runs:run_show", args=[run.pk]) if run else "",
+        yours=may(actor, Verb.OPERATE),
+    )
+
+
+def failed_drills(actor: Actor) -> Sequence[Need]:
+    return [
+        Need(
+            key=f"drill-{drill.pk}",
+            family="failed",
+            glyph="failed",
+            sentence=f"A drill failed: {drill.sentence}",
+            url=reverse("runs:drill_show", args=[drill.pk]),
+            action="Look",
+            since=drill.ended_at or drill.started_at,
+            workflow=drill.workflow,
+            yours=may(actor, Verb.OPERATE),
+        )
+        for drill in drills.failing(actor)
+    ]
