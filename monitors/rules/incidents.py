@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from monitors.rules.changes import Change
+from monitors.rules.states import MonitorState, Verdict
+
 # Alerts that share a worker, a workflow or a cause within this time of one another are one incident.
 WINDOW = timedelta(minutes=5)
 # So many unrelated ones within a minute have one cause that nobody has named.
@@ -33,6 +36,8 @@ MOVES: dict[IncidentState, frozenset[IncidentState]] = {
     IncidentState.RESOLVED: frozenset(),
 }
 RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.CRITICAL: 2}
+# What the tables of runs show as wrong, by the kind that begins its subject.
+SWEPT = ("schedule", "message", "channel")
 LONGEST_NOTE = 2000
 LONGEST_SNOOZE = timedelta(days=30)
 
@@ -46,8 +51,8 @@ class Trouble:
     """One thing that is wrong, as whoever found it says it.
 
     `subject` names the thing for good (`monitor:7`); at most one alert is open for it. `causes` are
-    the names that it shares with others of the same cause, the likeliest first; `told_already` is
-    for what others have told people of.
+    the names that it shares with others of the same cause, the likeliest first. What is put down
+    `quietly` sends no message: others have told people, or nobody is to be called now.
     """
 
     tenant_id: int
@@ -58,7 +63,7 @@ class Trouble:
     causes: tuple[str, ...] = ()
     workflow: str = ""
     kind: str = ""
-    told_already: bool = False
+    quietly: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,3 +102,36 @@ def snooze_refusal(until: datetime, *, now: datetime) -> str:
     if until - now > LONGEST_SNOOZE:
         return f"At most {LONGEST_SNOOZE.days} days, so that nobody forgets it."
     return ""
+
+
+def severity_of(change: Change) -> Severity:
+    """Absence and a reported failure call somebody; slowness asks for a look."""
+    return Severity.CRITICAL if change.state == MonitorState.DOWN else Severity.WARNING
+
+
+def is_trouble(change: Change) -> bool:
+    """Whether this change is told as something wrong; a blind judge says nothing of the monitor."""
+    slow = change.verdict in (Verdict.SLOW, Verdict.CUT_OFF, Verdict.SILENT)
+    return not change.retired and (slow or change.state == MonitorState.DOWN)
+
+
+def is_well(change: Change) -> bool:
+    return change.retired or (change.verdict == Verdict.ALIVE and not is_trouble(change))
+
+
+def subject_of_monitor(monitor_id: int) -> str:
+    return f"monitor:{monitor_id}"
+
+
+def trouble_of(change: Change) -> Trouble:
+    return Trouble(
+        tenant_id=change.tenant_id,
+        subject=subject_of_monitor(change.monitor_id),
+        sentence=change.sentence,
+        severity=severity_of(change),
+        link=f"/monitors/{change.monitor_id}/",
+        causes=causes_of(worker=change.worker, workflow=change.workflow),
+        workflow=change.workflow,
+        kind="monitor",
+        quietly=not change.told,
+    )

@@ -7,6 +7,7 @@ Point = Literal[
     "claimed",
     "before_body",
     "progress_committed",
+    "extension_committed",
     "intent_committed",
     "resend_committed",
     "sent",
@@ -83,6 +84,11 @@ Point = Literal[
     "monitor_kept",
     "verdict_committed",
     "blindness_committed",
+    # alerts and what people do about them
+    "alert_committed",
+    "alert_closed",
+    "reminders_committed",
+    "incident_committed",
 ]
 POINTS: tuple[Point, ...] = get_args(Point)
 
@@ -90,6 +96,7 @@ SAYS: dict[Point, str] = {
     "claimed": "the claim is committed, nothing else has happened",
     "before_body": "the step's body is about to be entered",
     "progress_committed": "how far the step says it has come is committed",
+    "extension_committed": "how much longer the run says it may take is committed",
     "intent_committed": "a call is named and committed, and nothing has left",
     "resend_committed": "that a call leaves once more is committed, and it has not left",
     "sent": "the receiver has answered, and nobody knows it yet",
@@ -157,6 +164,10 @@ SAYS: dict[Point, str] = {
     "certificate_kept": "the answers to the ten questions are stored",
     "schedule_committed": "a schedule is made, changed, paused, resumed or removed",
     "fired_by_hand": "a person has run a schedule, and its next time is where it was",
+    "alert_committed": "that something is wrong is committed, with the message about it",
+    "alert_closed": "that something is well again is committed, with the message about it",
+    "reminders_committed": "people are to be reminded of what is still open",
+    "incident_committed": "a person has taken on, put off or resolved an incident",
     "beats_committed": "what workers or the watch said of themselves is counted",
     "monitor_kept": "a monitor of our own is made, waits, goes on or is put away",
     "verdict_committed": "a change of verdict is committed, with its alert and its messages",
