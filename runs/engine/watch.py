@@ -14,7 +14,7 @@ from typing import Any
 from django.db import connections
 
 from runs.dispatch.tethered import tether
-from runs.engine import courier, relay_courier
+from runs.engine import courier, duties, relay_courier
 from runs.engine.clockwork import Clockwork
 from runs.engine.firing import Firing
 
@@ -55,6 +55,7 @@ class Watch:
             self._duty("schedules", _schedules),
             *(self._duty(f"courier {lane}", _courier(lane)) for lane in courier.LANES),
             *(self._duty(f"courier {lane}", _relay(lane)) for lane in relay_courier.lanes()),
+            *(self._duty(name, _registered(run)) for name, run in duties.registered()),
         ]
 
     def run(self) -> None:
@@ -130,6 +131,13 @@ def _clockwork(_: Duty, stopped: Callable[[], bool]) -> None:
 
 def _schedules(duty: Duty, stopped: Callable[[], bool]) -> None:
     Firing().run(stopped=stopped, must_end=duty.must_end)
+
+
+def _registered(run: duties.Run) -> Callable[[Duty, Callable[[], bool]], None]:
+    def work(duty: Duty, stopped: Callable[[], bool]) -> None:
+        run(stopped=stopped, must_end=duty.must_end)
+
+    return work
 
 
 def _courier(lane: str) -> Callable[[Duty, Callable[[], bool]], None]:
