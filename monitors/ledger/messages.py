@@ -5,17 +5,12 @@ from datetime import datetime
 
 from monitors.ledger import grouping
 from monitors.models import Incident
-from monitors.rules.incidents import Severity
+from monitors.rules.incidents import Severity, key_of
 from monitors.rules.wording import flapping_title, recovered_title, reminder_title
 from runs.ledger.telling import tell
 from runs.queries import deliveries
 
 KIND = "alert"
-
-
-def id_of(incident: Incident) -> str:
-    """What the ids of all messages about this incident begin with."""
-    return f"incident:{incident.pk}:"
 
 
 def opened(incident: Incident, sentence: str, *, now: datetime) -> None:
@@ -43,7 +38,7 @@ def recovered(incident: Incident, *, now: datetime) -> None:
         incident.sentence,
         affected=incident.affected,
         lasted=now - incident.opened_at,
-        arrived=deliveries.any_arrived(id_of(incident)),
+        arrived=deliveries.any_arrived(key_of(incident.pk)),
     )
     _tell(incident, title, severity="recovery", now=now)
 
@@ -62,22 +57,24 @@ def digested(incidents: Sequence[Incident], *, now: datetime) -> None:
         kind=KIND,
         title=f"{len(incidents)} incidents are still open, the first since {first.opened_at:%Y-%m-%d}.",
         link="/alerts/",
-        dedup_key=f"{id_of(first)}digest:{first.reminders}",
+        dedup_key=f"{key_of(first.pk)}digest:{first.reminders}",
         severity=worst.value,
     )
 
 
 def _tell(incident: Incident, title: str, *, severity: str, now: datetime) -> None:
-    incident.messages += 1
-    incident.told_at = now
-    grouping.put_off(incident, now=now)
-    tell(
+    """Where nobody can be told, nothing was: the next message has this one's number."""
+    number = incident.messages + 1
+    put = tell(
         tenant_id=incident.tenant_id,
         run_id=None,
         kind=KIND,
         title=title,
         link=f"/alerts/{incident.pk}/",
-        dedup_key=f"{id_of(incident)}{incident.messages}",
+        dedup_key=f"{key_of(incident.pk)}{number}",
         severity=severity,
         workflow=incident.workflow,
     )
+    if put:
+        incident.messages, incident.told_at = number, now
+    grouping.put_off(incident, now=now)

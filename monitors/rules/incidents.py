@@ -109,14 +109,33 @@ def severity_of(change: Change) -> Severity:
     return Severity.CRITICAL if change.state == MonitorState.DOWN else Severity.WARNING
 
 
+def says_trouble(state: str, verdict: str) -> bool:
+    """Whether this is told as something wrong; a blind judge says nothing of the monitor."""
+    wrong = verdict in (Verdict.SLOW.value, Verdict.CUT_OFF.value, Verdict.SILENT.value)
+    return wrong or (state == MonitorState.DOWN.value and verdict != Verdict.BLIND.value)
+
+
+def says_well(state: str, verdict: str) -> bool:
+    return verdict == Verdict.ALIVE.value and not says_trouble(state, verdict)
+
+
 def is_trouble(change: Change) -> bool:
-    """Whether this change is told as something wrong; a blind judge says nothing of the monitor."""
-    slow = change.verdict in (Verdict.SLOW, Verdict.CUT_OFF, Verdict.SILENT)
-    return not change.retired and (slow or change.state == MonitorState.DOWN)
+    return not change.retired and says_trouble(change.state.value, change.verdict.value)
 
 
 def is_well(change: Change) -> bool:
-    return change.retired or (change.verdict == Verdict.ALIVE and not is_trouble(change))
+    return change.retired or says_well(change.state.value, change.verdict.value)
+
+
+def key_of(incident_id: int) -> str:
+    """What the ids of all messages about an incident begin with; its number follows."""
+    return f"incident:{incident_id}:"
+
+
+def number_in(key: str) -> int | None:
+    """Which of an incident's messages this is; None for a digest of several incidents."""
+    number = key.split(" ", 1)[0].rpartition(":")[2]
+    return int(number) if number.isdecimal() and ":digest:" not in key else None
 
 
 def subject_of_monitor(monitor_id: int) -> str:

@@ -39,6 +39,10 @@ def any_arrived(beginning: str) -> bool:
     return messages_beginning(beginning).filter(state=DeliveryState.DELIVERED.value).exists()
 
 
+def keys_beginning(beginning: str) -> list[str]:
+    return list(messages_beginning(beginning).values_list("dedup_key", flat=True))
+
+
 def messages_beginning(beginning: str) -> QuerySet[Message]:
     """Those whose deduplication key begins like this, found by its index on both databases."""
     rows = Message.objects.filter(dedup_key__startswith=beginning)
