@@ -16,6 +16,7 @@ from runs.rules.schedules import cron_error
 DAY = 24 * 3600.0
 SHORTEST, LONGEST = 1.0, 366 * DAY
 LONGEST_NAME, LONGEST_ABOUT, LONGEST_TAG, LONGEST_WORD = 200, 10_000, 40, 100
+LONGEST_NOTE = 500
 MOST_TAGS = 10
 # What a monitor has that a ping itself made, as those of healthchecks do.
 PROVIDED_PERIOD, PROVIDED_GRACE = DAY, 3600.0
