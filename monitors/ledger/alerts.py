@@ -1,9 +1,11 @@
 """Something is wrong, or well again: its alert, its incident and its message, in the caller's transaction."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from monitors.ledger import grouping, messages
 from monitors.models import Alert, Incident
+from monitors.queries.muting import is_maintained, muted_until
 from monitors.rules import flapping
 from monitors.rules.changes import Change
 from monitors.rules.incidents import (
@@ -22,9 +24,15 @@ ITSELF = "recovery"
 
 
 def on_change(change: Change) -> None:
-    """A monitor's verdict has changed: called in the transaction that writes the change (I15)."""
+    """A monitor's verdict has changed: called in the transaction that writes the change (I15).
+
+    While it is maintained what is so is kept, and nobody is called.
+    """
     if is_trouble(change):
-        raise_alert(trouble_of(change), monitor_id=change.monitor_id, change=change.seq)
+        trouble = trouble_of(change)
+        if is_maintained(change.monitor_id, now=db_now()):
+            trouble = replace(trouble, quietly=True)
+        raise_alert(trouble, monitor_id=change.monitor_id, change=change.seq)
     elif is_well(change):
         close_alert(
             tenant_id=change.tenant_id,
@@ -82,10 +90,13 @@ def _tell_of(incident: Incident, trouble: Trouble, *, is_new: bool, now: datetim
         incident.severity = trouble.severity.value
         if incident.state == IncidentState.ACKNOWLEDGED.value:
             incident.state = IncidentState.OPEN.value
-    if (is_new or worse) and not trouble.quietly:
+    untold = is_new or worse or not incident.messages
+    if untold and not trouble.quietly:
         messages.opened(incident, trouble.sentence, now=now)
-    elif incident.tell_at is None or is_new:
+    elif is_new:
         grouping.put_off(incident, now=now)
+        # What is still wrong when its maintenance is over is told then.
+        incident.tell_at = muted_until(incident, now=now) or incident.tell_at
     grouping.save(incident)
 
 

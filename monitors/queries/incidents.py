@@ -10,7 +10,7 @@ from monitors.models import Alert, Incident
 from monitors.queries.visible import visible_incidents
 from monitors.rules.incidents import IncidentState
 from runs.queries.clock import db_now
-from runs.queries.keyset import Position, Slice, slice_of
+from runs.queries.keyset import Position, Slice, count_up_to, slice_of
 from runs.rules.policy import Actor
 
 PAGE = 50
@@ -92,3 +92,24 @@ def one_incident(actor: Actor, incident_id: int) -> Incident | None:
 def open_by_monitor(monitor_ids: Sequence[int]) -> Mapping[int, int]:
     rows = Alert.objects.filter(monitor__in=monitor_ids, closed_at=None).values("monitor")
     return {row["monitor"]: row["amount"] for row in rows.annotate(amount=Count("pk"))}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForFirstPage:
+    """An open incident, and the verdict of its monitor where it is about one."""
+
+    incident: Incident
+    verdict: str
+
+
+def for_first_page(actor: Actor, *, but: Sequence[str], at_most: int = 50) -> list[ForFirstPage]:
+    rows = visible_incidents(actor).filter(state__in=OPEN, snoozed_until=None).exclude(kind__in=but)
+    found = list(rows.order_by("opened_at", "pk")[:at_most])
+    single = [each.pk for each in found if each.affected == 1]
+    alerts = Alert.objects.filter(incident__in=single, closed_at=None, monitor__isnull=False)
+    verdicts = dict(alerts.values_list("incident_id", "monitor__verdict"))
+    return [ForFirstPage(incident=each, verdict=verdicts.get(each.pk, "")) for each in found]
+
+
+def count_open(actor: Actor) -> int:
+    return count_up_to(needing_somebody(actor), cap=99)

@@ -1,13 +1,13 @@
 """A stretch of time cut into slots: the worst that happened in each, and how long a beat was missing."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 # The worst first: a slot shows the worst of what happened in it.
-ORDER = ("down", "late", "blind", "paused", "up", "none")
+ORDER = ("down", "late", "slow", "blind", "paused", "up", "none")
 WORSE = {state: rank for rank, state in enumerate(ORDER)}
 
 
@@ -77,7 +77,7 @@ def _slot(
     states = [spell.state for spell in spells if spell.start < end and (spell.end or end) > start]
     if behind > first:
         late = expected is not None and gap is not None and gap > expected * 1.1
-        states.append("late" if late and "blind" not in states else "up")
+        states.append("late" if late and not {"blind", "down"} & set(states) else "up")
     state = min(states, key=lambda each: WORSE[each], default="none")
     return Slot(start=start, end=end, state=state, gap=gap, beats=behind - first)
 
@@ -96,7 +96,7 @@ def uptime(spells: Iterable[Spell], *, start: datetime, end: datetime) -> float 
     watched, down = timedelta(), timedelta()
     for spell in spells:
         lasted = min(spell.end or end, end) - max(spell.start, start)
-        if lasted <= timedelta() or spell.state not in ("up", "late", "down"):
+        if lasted <= timedelta() or spell.state not in ("up", "late", "slow", "down"):
             continue
         watched += lasted
         down += lasted if spell.state == "down" else timedelta()
@@ -105,7 +105,3 @@ def uptime(spells: Iterable[Spell], *, start: datetime, end: datetime) -> float 
 
 def gaps_of(beats: Sequence[datetime]) -> list[timedelta]:
     return [later - earlier for earlier, later in pairwise(beats)]
-
-
-def beats_within(beats: Sequence[datetime], start: datetime, end: datetime) -> int:
-    return bisect_right(beats, end) - bisect_left(beats, start)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
@@ -17,6 +17,7 @@ from runs.rules.policy import Actor
 from runs.rules.states import DeliveryState
 
 MOST = 200
+MOST_LATELY, LATELY = 20, timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,17 @@ def messages_beginning(beginning: str) -> QuerySet[Message]:
 def deliveries_of(actor: Actor, beginning: str) -> Sequence[Delivery]:
     """The newest first."""
     rows = visible_to(actor, messages_beginning(beginning))
-    found = list(rows.order_by("-created_at", "-pk")[:MOST])
+    return _told(list(rows.order_by("-created_at", "-pk")[:MOST]))
+
+
+def lately(actor: Actor, *, kind: str) -> Sequence[Delivery]:
+    """The newest messages of a kind, of the last days."""
+    since = db_now() - LATELY
+    rows = visible_to(actor, Message.objects.filter(kind=kind, created_at__gte=since))
+    return _told(list(rows.order_by("-created_at", "-pk")[:MOST_LATELY]))
+
+
+def _told(found: Sequence[Message]) -> Sequence[Delivery]:
     ids = {number for each in found if (number := channel_of(each.lane)) is not None}
     names = dict(Channel.objects.filter(pk__in=ids).values_list("pk", "name"))
     return [_delivery(each, names) for each in found]

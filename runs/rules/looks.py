@@ -84,6 +84,13 @@ LOOKS: dict[str, Look] = {
     "cut_off": Look("failed", "cut"),
     "silent": Look("failed", "silent"),
     "blind": UNKNOWN,
+    # alerts, incidents and how they were told
+    "critical": FAILED,
+    "warning": WAITING,
+    "info": UNKNOWN,
+    "acknowledged": ACTIVE,
+    "snoozed": PAUSED,
+    "failing": FAILED,
     # schedules and their firings
     "on": OK,
     "overdue": FAILED,

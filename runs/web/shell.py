@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from runs.queries import pages_shell
+from runs.rules.policy import Actor
 from runs.web import THEMES, actor_of
 
 
@@ -32,13 +33,24 @@ PLACES = (
     Place(name="Needs you", view="home", key="g o", icon="inbox", phone=True),
     Place(name="Runs", view="runs:run_list", key="g r", icon="list", phone=True),
     Place(name="Decisions", view="approvals:decision_list", key="g d", icon="scale", phone=True),
-    Place(name="Workflows", view="runs:workflow_list", key="g w", icon="workflow", phone=True),
+    Place(name="Monitors", view="monitors:monitor_list", key="g m", icon="activity", phone=True),
+    Place(name="Alerts", view="monitors:incident_list", key="g a", icon="triangle-alert"),
+    Place(name="Workflows", view="runs:workflow_list", key="g w", icon="workflow"),
     Place(name="Schedules", view="runs:schedule_list", key="g s", icon="clock"),
     Place(name="Events", view="runs:event_list", key="g e", icon="bell"),
     Place(name="Outbox", view="runs:outbox", key="g x", icon="arrow-up-right"),
     Place(name="Workers", view="runs:worker_list", key="g k", icon="server"),
     Place(name="Drills", view="runs:drill_list", key="g l", icon="flask-conical"),
 )
+
+
+Counted = Callable[[Actor], int]
+_counted: dict[str, Counted] = {}
+
+
+def register_count(view: str, count: Counted) -> None:
+    """How much waits at a place of another app; called from its AppConfig.ready."""
+    _counted[view] = count
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
@@ -65,8 +77,10 @@ def places(request: HttpRequest) -> list[Place]:
     """The places that exist, with the number of things that wait in each."""
     if not getattr(request, "user", None) or not request.user.is_authenticated:
         return []
-    waiting = pages_shell.waiting_for_people(actor_of(request))
+    actor = actor_of(request)
+    waiting = pages_shell.waiting_for_people(actor)
     counts = {"home": waiting.needing_somebody, "approvals:decision_list": waiting.decisions}
+    counts |= {view: count(actor) for view, count in _counted.items()}
     return [
         replace(place, url=url, count=counts.get(place.view, 0), here=_is_here(request, url))
         for place in PLACES

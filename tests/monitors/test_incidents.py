@@ -7,7 +7,7 @@ import pytest
 from pytest_django import Settings
 
 from monitors.ledger import incidents, reminders, sweeping
-from monitors.models import Alert, Incident
+from monitors.models import Alert, Incident, MaintenanceWindow
 from monitors.rules.incidents import IncidentRefused
 from runs.definition import registry
 from runs.ledger.tenants import DEFAULT
@@ -368,3 +368,33 @@ def test_a_schedule_that_starts_nothing_is_an_incident_until_it_does() -> None:
     Schedule.objects.filter(pk=schedule.pk).update(skips=0)
     sweeping.sweep()
     assert the_incident().state == "resolved"
+
+
+def test_what_is_maintained_is_kept_and_told_when_its_window_is_over(settings: Settings) -> None:
+    monitor, start = a_monitor(), db_now()
+    MaintenanceWindow.objects.create(
+        tenant=monitor.tenant,
+        monitor=monitor,
+        because="new disks",
+        starts_at=start - timedelta(minutes=1),
+        ends_at=start + timedelta(minutes=30),
+        created_by="tests",
+        created_at=start,
+    )
+
+    turns(monitor, "silent")
+
+    assert (open_alerts(), titles()) == ([f"monitor:{monitor.pk}"], [])
+    with the_time(settings, start + timedelta(minutes=20)):
+        assert reminders.remind(monitor.tenant_id) == 0
+    with the_time(settings, start + timedelta(minutes=31)):
+        assert reminders.remind(monitor.tenant_id) == 1
+    (title,) = titles()
+    assert title.startswith("Still open after 30 m")
+
+
+def test_what_nobody_was_told_of_is_told_with_the_next_one_that_is() -> None:
+    turns(a_monitor("one"), "silent", workflow="sync", told=False)
+    turns(a_monitor("two"), "silent", workflow="sync")
+
+    assert titles() == ["two sends nothing since its time and shows no life."]
