@@ -7,6 +7,8 @@ from django.apps import AppConfig
 from django.db import connections
 from django.db.models.signals import post_migrate
 
+from runs.management.benchmarks.known import Benchmark, register
+
 
 class MonitorsConfig(AppConfig):
     name = "monitors"
@@ -14,6 +16,7 @@ class MonitorsConfig(AppConfig):
 
     def ready(self) -> None:
         post_migrate.connect(prepare, sender=self, dispatch_uid="monitors.prepare")
+        register("pings", Benchmark(module="monitors.management.benchmarks.pings", runs=5000))
         verify = import_module("runs.queries.verify")
         holds = import_module("monitors.queries.verify")
         verify.register_for_database(holds.alerts_hold)
