@@ -21,6 +21,23 @@ class MonitorsConfig(AppConfig):
         holds = import_module("monitors.queries.verify")
         verify.register_for_database(holds.alerts_hold)
         verify.register_for_database(holds.incidents_hold)
+        import_module("monitors.web").register_all()
+        duties = import_module("runs.engine.duties")
+        duties.register("alerts", _alerting)
+        duties.register("judge", _judge)
+        duties.register("pulse", _pulse)
+
+
+def _alerting(**how: Any) -> None:
+    import_module("monitors.engine.alerting").Alerting().run(**how)
+
+
+def _judge(**how: Any) -> None:
+    import_module("monitors.engine.judge").run(**how)
+
+
+def _pulse(**how: Any) -> None:
+    import_module("monitors.engine.pulse").run(**how)
 
 
 def prepare(using: str, plan: Any = None, **_more: Any) -> None:

@@ -2,10 +2,12 @@
 
 from django.urls import path
 
+from monitors import api
 from monitors.views import incidents
 
 app_name = "monitors"
 urlpatterns = [
+    path("beats/", api.receive_beats, name="beats"),
     path("alerts/", incidents.index, name="incident_list"),
     path("alerts/<int:incident_id>/", incidents.show, name="incident_show"),
     path("alerts/<int:incident_id>/acknowledgements/", incidents.acknowledge, name="incident_ack"),

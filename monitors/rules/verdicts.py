@@ -30,7 +30,8 @@ class Facts:
 
     `missing_from` is when the absence of a ping counts, its grace over; None when none is expected.
     `believed_at` is when a ping of our own last came through: silence before that may be ours.
-    `lives` is whether its lease is good; None for what the database knows nothing of.
+    `lives` is whether its lease is good; None for what the database knows nothing of. `lapsed_at` is
+    from when on a lease that was not renewed shows that its holder cannot reach the database.
     `start_by` is the latest start of what has not begun; `end_by` the latest end of what has.
     """
 
@@ -42,6 +43,7 @@ class Facts:
     failed: bool = False
     lives: bool | None = None
     lived_at: datetime | None = None
+    lapsed_at: datetime | None = None
     progress_at: datetime | None = None
     progress_limit: timedelta | None = None
     start_by: datetime | None = None
@@ -110,8 +112,8 @@ def _of_a_beating(facts: Facts) -> Judged | None:
         return None
     if facts.failed:
         return Judged(verdict=Verdict.ALIVE, breach=Breach.FAILED, since=facts.heard_at)
-    if facts.lives is False:
-        return Judged(verdict=Verdict.SLOW, breach=Breach.LEASE, since=facts.now)
+    if facts.lapsed_at is not None and facts.lapsed_at < facts.heard_at:
+        return Judged(verdict=Verdict.SLOW, breach=Breach.LEASE, since=facts.lapsed_at)
     over = [
         (at, breach)
         for at, breach in ((_stuck_from(facts), Breach.PROGRESS), (facts.end_by, Breach.TOO_LONG))

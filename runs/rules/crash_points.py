@@ -80,7 +80,6 @@ Point = Literal[
     "schedule_committed",
     "fired_by_hand",
     # the judge, and who beats
-    "beats_committed",
     "monitor_kept",
     "verdict_committed",
     "blindness_committed",
@@ -181,7 +180,6 @@ SAYS: dict[Point, str] = {
     "alert_closed": "that something is well again is committed, with the message about it",
     "reminders_committed": "people are to be reminded of what is still open",
     "incident_committed": "a person has taken on, put off or resolved an incident",
-    "beats_committed": "what workers or the watch said of themselves is counted",
     "monitor_kept": "a monitor of our own is made, waits, goes on or is put away",
     "verdict_committed": "a change of verdict is committed, with its alert and its messages",
     "blindness_committed": "that nobody could see, or can again, is committed",
