@@ -15,9 +15,11 @@ from monitors.rules.bars import Bar, bars_of, text_of
 from monitors.rules.beats import Stretch, slots_of, uptime
 from monitors.rules.expected import expectation, usual_gap
 from monitors.rules.states import MonitorState
+from monitors.rules.two_facts import database_fact, heartbeat_fact
 from runs.queries.clock import db_now
 from runs.queries.keyset import count_up_to
 from runs.queries.workers import last_tick
+from runs.rules import canonical
 from runs.rules.policy import Actor
 
 SLOTS = 40
@@ -40,6 +42,8 @@ class Row:
     bars_say: str
     uptime: float | None
     said: VerdictChange | None
+    heartbeat: str
+    database: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +111,8 @@ def _row(monitor: Monitor, seen: Seen, said: VerdictChange | None, *, now: datet
         bars_say=text_of(slots, clock=clock),
         uptime=uptime(seen.spells, start=now - UPTIME, end=now),
         said=said,
+        heartbeat=heartbeat_fact(monitor.last_ping_at, now=now),
+        database=database_fact(canonical.loads(said.facts), judged_at=said.at) if said else "",
     )
 
 

@@ -84,7 +84,7 @@ def spells_of(monitor: Monitor, changes: Sequence[VerdictChange], *, now: dateti
         marks.insert(0, (monitor.created_at, "up"))
     if monitor.state in STILL:
         marks.append((monitor.state_since, monitor.state))
-    ends = [at for at, _ in marks[1:]] + [now]
+    ends = [*(at for at, _ in marks[1:]), now] if marks else []
     return [
         Spell(start=start, end=end, state=word)
         for (start, word), end in zip(marks, ends, strict=True)
