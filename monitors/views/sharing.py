@@ -68,7 +68,9 @@ def shown(request: HtmxRequest, *, status: int = 200, **more: Any) -> HttpRespon
 def renew_key(request: HtmxRequest) -> HttpResponse:
     """Answered with the key itself, because it can never be shown again."""
     whose = whose_of(request)
-    return shown(request, made=ping_keys.renew(actor_of(request), tenant=whose.slug))
+    made = ping_keys.renew(actor_of(request), tenant=whose.slug)
+    address = request.build_absolute_uri(f"/ping/{made.key}/")
+    return shown(request, made=made, made_address=address)
 
 
 @require_POST
