@@ -7,6 +7,7 @@ from django.db.models.signals import post_migrate
 
 from runs.definition import gates
 from runs.engine import drill_desk
+from runs.rules import bundle_checks
 from runs.rules.states import WaitKind
 
 
@@ -20,5 +21,11 @@ class ApprovalsConfig(AppConfig):
         groups = import_module("approvals.ledger.groups")
         # Behind Django's own receiver, which makes the permissions that the groups have.
         post_migrate.connect(groups.keep, sender=self, dispatch_uid="approvals.groups")
+        import_module("approvals.ledger.records").guard()
+        import_module("approvals.queries.bundled").register_parts()
+        kept = import_module("approvals.rules.bundled")
+        bundle_checks.register(kept.decisions_hold)
+        bundle_checks.register(kept.records_hold)
         import_module("approvals.web").register_needs()
+        import_module("approvals.tasks").register_duties()
         drill_desk.register(gate.answer_in_a_drill)

@@ -18,8 +18,8 @@ def _cell(part: str, heading: str, classes: str = "", **context: object) -> tabl
 
 
 def _label(part: str, heading: str) -> dict[str, str]:
-    """On a phone the headings are gone, so evidence says its name in its own line."""
-    return {"data-label": heading} if part == "evidence" else {}
+    """On a phone the headings are gone, so what has no look of its own says its name."""
+    return {"data-label": heading} if part in ("evidence", "request") else {}
 
 
 class CallTable(tables.Table):  # type: ignore[misc]
@@ -39,6 +39,8 @@ class CallTable(tables.Table):  # type: ignore[misc]
 def call_table(page: CallsPage, **context: Any) -> CallTable:
     """`context` is what the cells need beside their row: the decision, whether one may strike."""
     columns = [("resource", _cell("resource", "Call", "", many=len(page.effects) > 1, **context))]
+    if page.columns:
+        columns.append(("request", _cell("request", "Request", "phone-line written")))
     columns += [
         (f"evidence_{number}", _cell("evidence", name, "phone-line written", name=name))
         for number, name in enumerate(page.columns)

@@ -2,17 +2,54 @@
 
 from django.urls import path
 
-from approvals.views import answers, calls, decision, inbox, strikes, waits
+from approvals.views import (
+    alike,
+    answers,
+    askings,
+    calls,
+    decision,
+    delegations,
+    hands,
+    inbox,
+    records,
+    rule_forms,
+    rules,
+    sights,
+    statistics,
+    strikes,
+    waits,
+)
 
 app_name = "approvals"
 urlpatterns = [
     path("decisions/", inbox.index, name="decision_list"),
+    path("decisions/statistics/", statistics.index, name="statistics"),
+    path("decisions/alike/", alike.index, name="alike_list"),
+    path("decisions/<int:decision_id>/alike/", alike.show, name="alike_show"),
+    path("decisions/<int:decision_id>/batches/", alike.create, name="batches"),
+    path("decisions/batches/<int:batch_id>/", alike.batch, name="batch_show"),
+    path("decisions/batches/<int:batch_id>/stops/", alike.stop, name="batch_stop"),
+    path("decisions/rules/", rules.index, name="rule_list"),
+    path("decisions/rules/new/", rule_forms.create, name="rule_new"),
+    path("decisions/rules/<int:rule_id>/", rules.show, name="rule_show"),
+    path("decisions/rules/<int:rule_id>/switches/", rules.switch, name="rule_switch"),
+    path("decisions/rules/<int:rule_id>/versions/", rule_forms.change, name="rule_change"),
+    path("decisions/claimed/", hands.index, name="claimed"),
+    path("decisions/<int:decision_id>/claims/", hands.claim, name="claims"),
+    path("decisions/<int:decision_id>/releases/", hands.release, name="releases"),
+    path("decisions/<int:decision_id>/handovers/", hands.hand_over, name="handovers"),
+    path("decisions/<int:decision_id>/withdrawals/", hands.withdraw, name="withdrawals"),
     path("decisions/<int:decision_id>/", decision.show, name="decision_show"),
     path("decisions/<int:decision_id>/status/", decision.status, name="status"),
     path("decisions/<int:decision_id>/answers/", answers.create, name="answers"),
     path("decisions/<int:decision_id>/strikes/", strikes.create, name="strikes"),
+    path("decisions/<int:decision_id>/sights/", sights.create, name="sights"),
+    path("decisions/<int:decision_id>/askings/", askings.create, name="askings"),
     path("decisions/<int:decision_id>/calls/<int:ordinal>/", calls.show, name="call_show"),
     path("decisions/<int:decision_id>/calls.jsonl", calls.as_lines, name="calls_jsonl"),
     path("decisions/<int:decision_id>/calls.csv", calls.as_table, name="calls_csv"),
+    path("decisions/<int:decision_id>/records/<int:record_id>/", records.show, name="record_show"),
+    path("delegations/", delegations.index, name="delegations"),
+    path("delegations/<int:delegation_id>/end/", delegations.end, name="delegation_end"),
     path("decisions/of/<int:wait_id>/", waits.show, name="decision_of_wait"),
 ]

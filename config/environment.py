@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Self
@@ -14,6 +15,8 @@ import environ
 
 ROOT = Path(__file__).resolve().parent.parent
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
+# Services of apprise that are at their vendors' own, public addresses.
+HOSTED_SCHEMES = "discord,gchat,opsgenie,pagerduty,pover,slack,tgram,twilio,wxteams"
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
@@ -48,6 +51,8 @@ class Environment:
     model_url: str
     model_name: str
     model_key: str
+    channel_networks: tuple[str, ...]
+    channel_schemes: tuple[str, ...]
 
     @classmethod
     def read(cls, values: Mapping[str, str]) -> Self:
@@ -77,6 +82,8 @@ class Environment:
             model_url=read.address("MODEL_URL", ("http", "https")),
             model_name=read.text("MODEL_NAME", ""),
             model_key=read.text("MODEL_KEY", ""),
+            channel_networks=read.networks("CHANNEL_NETWORKS"),
+            channel_schemes=read.listed("CHANNEL_SCHEMES", HOSTED_SCHEMES),
         )
 
 
@@ -116,6 +123,17 @@ class _Reader:
         if said and urlsplit(said).scheme not in schemes:
             wanted = " or ".join(f"{scheme}://" for scheme in schemes)
             raise WrongSetting(f"{name} is {said!r}; say an address that starts with {wanted}.")
+        return said
+
+    def networks(self, name: str) -> tuple[str, ...]:
+        said = self.listed(name, "")
+        for network in said:
+            try:
+                ip_network(network)
+            except ValueError as wrong:
+                raise WrongSetting(
+                    f"{name} names {network!r}: {wrong}; say networks such as 10.1.0.0/16,fd00::/8."
+                ) from None
         return said
 
     def database(self, var_dir: Path) -> dict[str, Any]:

@@ -4,6 +4,8 @@ import json
 import logging
 from datetime import UTC, datetime
 
+from runs.rules.redaction import redact
+
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -16,7 +18,8 @@ class EventFormatter(logging.Formatter):
         said = " ".join(f"{name}={_shown(value)}" for name, value in fields.items())
         line = f"{when.replace('+00:00', 'Z')} {record.levelname} {record.getMessage()} {said}"
         trace = self.formatException(record.exc_info) if record.exc_info else ""
-        return "\n".join(part for part in (line.rstrip(), trace) if part)
+        said = "\n".join(part for part in (line.rstrip(), trace) if part)
+        return redact(said, secrets={})
 
 
 def _shown(value: object) -> str:

@@ -25,6 +25,8 @@ WATCHDOG_URL, METRICS_TOKEN = ENVIRONMENT.watchdog_url, ENVIRONMENT.metrics_toke
 MODEL_URL, MODEL_NAME = ENVIRONMENT.model_url, ENVIRONMENT.model_name
 MODEL_KEY = ENVIRONMENT.model_key
 REDIS_URL = ENVIRONMENT.redis_url
+CHANNEL_NETWORKS = ENVIRONMENT.channel_networks
+CHANNEL_SCHEMES = ENVIRONMENT.channel_schemes
 
 # The application
 DEBUG = ENVIRONMENT.debug
@@ -163,6 +165,7 @@ WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
 # Mail: into a folder, unless told where to
 EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
 EMAIL_FILE_PATH = str(VAR_DIR / "mail")
+EMAIL_TIMEOUT = 20  # below what ends a courier, so that a silent server is named
 globals().update(ENVIRONMENT.email)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = ENVIRONMENT.email_from
 
@@ -211,5 +214,10 @@ LOGGING = {
         "django": {"handlers": [], "level": ENVIRONMENT.log_level, "propagate": True},
         "django.server": {"handlers": [], "propagate": True},
         "django-q": {"level": "WARNING"},
+        # What these say holds the addresses of channels, which are secrets.
+        **{
+            name: {"level": "CRITICAL", "propagate": False}
+            for name in ("apprise", "urllib3", "requests", "requests_oauthlib")
+        },
     },
 }

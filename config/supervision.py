@@ -69,10 +69,11 @@ class Program:
 def programs(*, bind: str, workers: int) -> tuple[Program, ...]:
     manage = (sys.executable, str(ROOT / "manage.py"))
     gunicorn = (sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", bind)
+    tied = ("--config", "python:config.gunicorn")
     threads = ("--worker-class", "gthread", "--workers", "2", "--threads", "4")
     limits = ("--graceful-timeout", "3", "--timeout", "60", "--no-control-socket")
     return (
-        Program(name="web", command=(*gunicorn, *threads, *limits), patience=5),
+        Program(name="web", command=(*gunicorn, *tied, *threads, *limits), patience=5),
         Program(
             name="cluster", command=(*manage, "cluster", "--workers", str(workers)), patience=20
         ),

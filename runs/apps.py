@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig, apps
+from django.contrib.auth.signals import user_logged_in
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
 
@@ -24,6 +25,8 @@ class RunsConfig(AppConfig):
             gates.register(kind, gates.Quiet())
         post_migrate.connect(prepare, sender=self, dispatch_uid="runs.prepare")
         pre_migrate.connect(make_way, sender=self, dispatch_uid="runs.make_way")
+        proofs = import_module("runs.web.proofs")
+        user_logged_in.connect(proofs.stamp, dispatch_uid="runs.proofs")
         registry.discover(app.name for app in apps.get_app_configs())
 
 

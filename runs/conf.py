@@ -7,6 +7,8 @@ from functools import cache
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from runs.rules.addresses import Network, networks_of
+
 CHECKPOINT_SCHEMA = 1
 CRASH_BUDGET = 3
 
@@ -44,6 +46,21 @@ def site() -> str:
     """Where the pages answer, without a slash at the end; for whoever is told of them elsewhere."""
     told = getattr(settings, "SITE_URL", "") or import_string(settings.RUNS_SITE)()
     return str(told).rstrip("/")
+
+
+def channel_networks() -> tuple[Network, ...]:
+    """Networks that channels may reach though they are not public."""
+    return networks_of(getattr(settings, "CHANNEL_NETWORKS", ()))
+
+
+def channel_schemes() -> tuple[str, ...]:
+    """The services of apprise that a channel may use."""
+    return tuple(name.lower() for name in getattr(settings, "CHANNEL_SCHEMES", ()))
+
+
+def sealing_keys() -> list[str]:
+    """What secrets are sealed under: the first one seals, any of them opens."""
+    return [settings.SECRET_KEY, *map(str, settings.SECRET_KEY_FALLBACKS)]
 
 
 def ring(assignment_id: int) -> None:

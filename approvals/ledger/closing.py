@@ -19,6 +19,7 @@ def expire(wait_id: int) -> None:
         closed_at=db_now(),
         closed_by=CLOCK,
         because="Nobody answered in time.",
+        rule=None,
         seq=F("seq") + 1,
     )
 
@@ -42,12 +43,22 @@ def _end(run_id: UUID, because: str, *, to: DecisionState) -> None:
             closed_at=db_now(),
             closed_by=decision.wait.closed_by,
             because=because,
+            takes_effect_at=None,
+            deferred_option="",
+            rule=None,
             seq=F("seq") + 1,
         )
 
 
 def postpone(wait_id: int, until: datetime) -> None:
     """Its run was paused, and the clock stood; the caller owns the transaction and holds the run."""
-    Decision.objects.filter(wait_id=wait_id, state=DecisionState.OPEN.value).update(
-        expires_at=until, urgent_at=until, seq=F("seq") + 1
+    decision = Decision.objects.get(wait_id=wait_id)
+    if decision.takes_effect_at is None:
+        later: dict[str, object] = {"expires_at": until, "urgent_at": until}
+    else:
+        later = {"takes_effect_at": until}
+        if decision.expires_at is not None:
+            later["expires_at"] = decision.expires_at + (until - decision.takes_effect_at)
+    Decision.objects.filter(pk=decision.pk, state=DecisionState.OPEN.value).update(
+        **later, seq=F("seq") + 1
     )

@@ -1,57 +1,45 @@
 """A person answers a decision, once, bound to what they were shown; the run goes on or ends."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
 
-from approvals.ledger import striking
-from approvals.ledger.holding import DecisionChanged, DecisionClosed, held
-from approvals.models import Decision, Vote
+from approvals.ledger import grounds, outcomes, records, sights, striking, voting
+from approvals.ledger.holding import DecisionChanged, held
+from approvals.ledger.outcomes import Decided
+from approvals.ledger.voting import Door, Said
+from approvals.models import Decision
 from approvals.queries import lists
-from approvals.queries.people import is_alone
-from approvals.queries.visible import case_of, groups_of, visible_decision
+from approvals.queries.cases import case_of, cast_of, counting, tally_with
+from approvals.queries.visible import visible_decision
 from approvals.rules import door
-from approvals.rules.asked import APPROVE, Asked, Option, asked_of, state_after
+from approvals.rules.asked import APPROVE, Option
+from approvals.rules.case import Case, Standing
+from approvals.rules.demands import (
+    SHORTEST_DIGEST,
+    TYPED,
+    CommentMissing,
+    ConfirmationMissing,
+    Demands,
+    SignInTooOld,
+    confirms,
+    demands_of,
+)
 from approvals.rules.schema import validated
-from runs.ledger import waking
 from runs.ledger.commits import commits
 from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.policy import Actor
 from runs.rules.states import DecisionState
 
+__all__ = ["CommentMissing", "ConfirmationMissing", "Decided", "Door", "NothingLeft", "decide"]
 LONGEST_COMMENT = 10_000
-
-
-class CommentMissing(ValueError):
-    """This option takes a comment: why it is right, for whoever reads the record later."""
 
 
 class NothingLeft(ValueError):
     """Every call has been struck off, so there is nothing to approve; reject instead."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
-    """Where an answer came in: by the page or by a command, and from which address."""
-
-    name: str
-    address: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
-    """The one answer that a decision got."""
-
-    decision_id: int
-    state: DecisionState
-    option: str
-    then: str
-    digest: str
 
 
 @commits("decision_applied")
@@ -64,31 +52,61 @@ def decide(
     comment: str,
     shown_digest: str,
     struck: Collection[int] | None = None,
+    confirm: str = "",
+    break_glass: bool = False,
     through: Door,
 ) -> Decided:
-    """Record the one answer of a decision and move its run.
+    """Record an answer; where no other is needed, it is the decision's, and its run moves.
 
     `struck` is the whole list of calls to strike off; None takes what is struck off already.
-    Raises NoSuchDecision, NotYours, NoSuchOption, FieldsRefused, CommentMissing, NothingLeft,
-    DecisionChanged, DecisionExpired, DecisionClosed.
+    `confirm` is what was typed to confirm. Raises NoSuchDecision, NotYours, NoSuchOption,
+    FieldsRefused, CommentMissing, ConfirmationMissing, SignInTooOld, NothingLeft, WholeNotSeen,
+    DecisionChanged, GroundMoved, DecisionExpired, DecisionClosed.
     """
     bytes_altered = _altered(actor, decision_id)
-    with transaction.atomic():
+    with grounds.asked_anew_if_moved(actor, decision_id), transaction.atomic():
         now = db_now()
         decision = held(actor, decision_id, now=now)
-        asked = asked_of(decision.ask)
-        chosen = asked.option(option)
-        if refusal := door.refusal(actor, case_of(decision), chosen):
+        case = case_of(actor, decision, now=now)
+        chosen = case.asked.option(option)
+        breaks = break_glass and door.is_shut(actor, case, chosen)
+        if refusal := door.refusal(actor, case, chosen, break_glass=breaks):
             raise door.NotYours(refusal)
-        answers = validated(chosen.fields, fields)
-        said = _comment(asked, chosen, comment)
-        off = _struck(decision, struck, by=actor.name, now=now)
+        grounds.require_unmoved(decision)
+        sights.require_whole(actor, decision, case.asked, chosen, door=through.name)
+        demands = demands_of(actor, case, chosen, now=now, break_glass=breaks)
+        said = Said(
+            chosen=chosen,
+            fields=validated(chosen.fields, fields),
+            comment=_comment(demands, chosen, comment),
+            struck=_struck(decision, struck, by=actor.name, now=now),
+            through=through,
+            break_glass=breaks,
+        )
         # Bytes that were altered forbid a yes; a no sends nothing, so it is taken.
         altered = () if chosen.ends_the_run else bytes_altered
-        _require_unchanged(decision, shown=shown_digest, struck=off, altered=altered)
+        _require_unchanged(decision, shown=shown_digest, struck=said.struck, altered=altered)
         _require_something_left(decision, chosen)
-        vote = _vote(actor, decision, chosen, answers, said, off, through, now=now)
-        return _close(decision, asked, chosen, vote)
+        _require_confirmed(demands, decision, confirm)
+        return _recorded(actor, decision, case, said, now=now)
+
+
+def _recorded(
+    actor: Actor, decision: Decision, case: Case, said: Said, *, now: datetime
+) -> Decided:
+    standing = door.standing(actor, case)
+    assert isinstance(standing, Standing)  # noqa: S101 - the door has let them in
+    if said.break_glass:
+        voting.annul(decision, because="Its voter broke the glass instead.", by=actor.name, now=now)
+    vote = voting.cast(actor, decision, case, said, by_right_of=standing, now=now)
+    records.keep(actor, decision, vote)
+    casts = tuple(map(cast_of, counting(decision)))
+    come_to = tally_with(case.asked, casts, like=cast_of(vote))
+    if said.break_glass:
+        outcomes.tell_of_broken_glass(decision, case, vote)
+    if come_to.complete or said.chosen.ends_the_run or said.break_glass:
+        return outcomes.close(decision, case, said.chosen, vote, come_to)
+    return outcomes.keep_open(decision, said.chosen, vote, come_to)
 
 
 def _altered(actor: Actor, decision_id: int) -> tuple[int, ...]:
@@ -99,9 +117,14 @@ def _altered(actor: Actor, decision_id: int) -> tuple[int, ...]:
     return tuple(lists.altered(decision))
 
 
-def _comment(asked: Asked, chosen: Option, comment: str) -> str:
+def _comment(demands: Demands, chosen: Option, comment: str) -> str:
+    if demands.sign_in:
+        raise SignInTooOld(
+            "This cannot be undone, and you signed in more than 15 minutes ago: show once more "
+            "that it is you."
+        )
     said = comment.replace("\r\n", "\n").strip()
-    if asked.grave(chosen) and not said:
+    if demands.comment and not said:
         raise CommentMissing(f"“{chosen.label}” needs a comment: say why it is right.")
     return said[:LONGEST_COMMENT]
 
@@ -122,7 +145,7 @@ def _struck(
 
 
 def _require_unchanged(
-    decision: Decision, *, shown: str, struck: list[int], altered: tuple[int, ...]
+    decision: Decision, *, shown: str, struck: Collection[int], altered: tuple[int, ...]
 ) -> None:
     current = decision.digest
     if decision.kind == "plan":
@@ -138,79 +161,11 @@ def _require_something_left(decision: Decision, chosen: Option) -> None:
         raise NothingLeft("Every call is struck off: there is nothing to approve. Reject instead.")
 
 
-def _vote(
-    actor: Actor,
-    decision: Decision,
-    chosen: Option,
-    answers: Mapping[str, Any],
-    comment: str,
-    struck: list[int],
-    through: Door,
-    *,
-    now: datetime,
-) -> Vote:
-    alone = is_alone(
-        tenant_id=decision.tenant_id, groups=groups_of(decision), user_id=actor.user_id
-    )
-    return Vote.objects.create(
-        decision=decision,
-        user_id=actor.user_id,
-        by=actor.name,
-        option=chosen.key,
-        fields=canonical.dumps(dict(answers)),
-        comment=comment,
-        digest=decision.digest,
-        struck=canonical.dumps(struck),
-        alone=alone,
-        door=through.name,
-        address=through.address,
-        at=now,
-    )
-
-
-def _close(decision: Decision, asked: Asked, chosen: Option, vote: Vote) -> Decided:
-    state = state_after(asked, chosen)
-    moved = Decision.objects.filter(pk=decision.pk, state=DecisionState.OPEN.value).update(
-        state=state.value,
-        option=chosen.key,
-        approved_digest=vote.digest if state is DecisionState.APPROVED else "",
-        closed_at=vote.at,
-        closed_by=vote.by,
-        seq=F("seq") + 1,
-    )
-    if not moved:
-        raise DecisionClosed(Decision.objects.get(pk=decision.pk))
-    waking.answer(
-        decision.wait_id,
-        answer={
-            "option": chosen.key,
-            "fields": canonical.loads(vote.fields),
-            "comment": vote.comment,
-            "digest": vote.digest,
-            "struck": canonical.loads(vote.struck),
-        },
-        by=vote.by,
-        then=chosen.then,
-        because=f"{vote.by} answered “{chosen.label}” to decision {decision.pk}",
-        facts=_facts(decision, vote),
-    )
-    return Decided(
-        decision_id=decision.pk,
-        state=state,
-        option=chosen.key,
-        then=chosen.then,
-        digest=vote.digest,
-    )
-
-
-def _facts(decision: Decision, vote: Vote) -> dict[str, Any]:
-    """What the audit keeps of an answer: digests of what was said, not the words."""
-    return {
-        "decision": decision.pk,
-        "option": vote.option,
-        "digest": vote.digest,
-        "struck": len(canonical.loads(vote.struck)),
-        "comment_digest": canonical.digest(vote.comment) if vote.comment else "",
-        "alone": vote.alone,
-        "door": vote.door,
-    }
+def _require_confirmed(demands: Demands, decision: Decision, typed: str) -> None:
+    run = decision.run
+    names = (run.reference, str(run.pk))
+    if demands.confirm and not confirms(typed, names=names, digest=decision.digest):
+        raise ConfirmationMissing(
+            f"This cannot be undone. Confirm with the last {TYPED} characters of the run's reference "
+            f"or id, or at least {SHORTEST_DIGEST} characters of the digest that was shown."
+        )

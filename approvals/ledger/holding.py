@@ -22,6 +22,14 @@ class DecisionExpired(DecisionClosed):
     """The time for an answer is over, so none is taken any more."""
 
 
+class AnswerWaits(DecisionClosed):
+    """It has been answered, and the answer takes effect later; whoever gave it may take it back."""
+
+
+class AnswerTookEffect(DecisionClosed):
+    """The time of an answer has come, so nobody takes it back any more."""
+
+
 class DecisionChanged(Exception):
     """What would be bound is not what was shown; nothing was recorded.
 
@@ -40,22 +48,41 @@ def held(actor: Actor, decision_id: int, *, now: datetime) -> Decision:
 
     Raises NoSuchDecision, DecisionClosed, DecisionExpired.
     """
+    decision = _locked(actor, decision_id)
+    require_open(decision, now=now)
+    return decision
+
+
+def held_as_answered(actor: Actor, decision_id: int, *, now: datetime) -> Decision:
+    """The same of one that has been answered in part, or whose answer has not taken effect yet.
+
+    Raises NoSuchDecision, DecisionClosed, DecisionExpired, AnswerTookEffect.
+    """
+    decision = _locked(actor, decision_id)
+    if decision.takes_effect_at is None:
+        require_open(decision, now=now)
+    elif (decision.run.paused_at or now) >= decision.takes_effect_at:
+        raise AnswerTookEffect(decision)
+    return decision
+
+
+def _locked(actor: Actor, decision_id: int) -> Decision:
     seen = visible_decision(actor, decision_id)
     # Run, wait, decision: parking, the clock and cancelling take them in this order, the reverse
     # deadlocks. They all hold the run's row, so what is read after this stays true.
     with suppress(waits.WaitClosed):
         waits.lock_open(seen.wait_id)
-    decision = visible_decision(actor, decision_id)
-    require_open(decision, now=now)
-    return decision
+    return visible_decision(actor, decision_id)
 
 
 def require_open(decision: Decision, *, now: datetime) -> None:
-    """Raises DecisionClosed or DecisionExpired unless it may still be answered."""
+    """Raises DecisionClosed, DecisionExpired or AnswerWaits unless it may still be answered."""
     if decision.state == DecisionState.EXPIRED.value:
         raise DecisionExpired(decision)
     if decision.state != DecisionState.OPEN.value:
         raise DecisionClosed(decision)
+    if decision.takes_effect_at is not None:
+        raise AnswerWaits(decision)
     if is_over(decision, now=now):
         raise DecisionExpired(decision)
 
@@ -71,6 +98,11 @@ def is_over(decision: Decision, *, now: datetime) -> bool:
 
 def sentence_of(decision: Decision) -> str:
     """Who was first, and when."""
+    if decision.takes_effect_at is not None:
+        return (
+            f"Already answered with “{decision.deferred_option}”; the answer takes effect at "
+            f"{_clock(decision.takes_effect_at)}."
+        )
     if decision.closed_at is None:
         return f"The time for an answer was over at {_clock(decision.expires_at)}."
     who = f" by {decision.closed_by}" if decision.closed_by else ""

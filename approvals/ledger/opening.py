@@ -2,13 +2,15 @@
 
 from datetime import timedelta
 
-from approvals.models import Audience, Decision
-from approvals.queries.people import deciders
+from approvals.ledger import grounds, noticing, ruling, striking
+from approvals.models import Audience, Decision, Strike
 from approvals.rules.asked import asked_of, digest_of
+from approvals.rules.shape import shape_of
+from approvals.rules.timing import AskedAgain, timing_of
 from runs.definition.gates import OpenedWait
-from runs.ledger.telling import tell
 from runs.queries.clock import db_now
 from runs.rules import canonical
+from runs.rules.redaction import redact
 
 # What no clock will close stands behind all that one will, and there in order of its age.
 NO_DEADLINE = timedelta(days=36_500)
@@ -27,7 +29,7 @@ def open_decision(opened: OpenedWait) -> None:
         step=opened.step,
         generation=opened.generation,
         kind=asked.kind,
-        question=asked.question,
+        question=redact(asked.question, secrets={}),
         ask=text,
         ask_digest=canonical.digest(text),
         irreversible=asked.irreversible,
@@ -37,23 +39,26 @@ def open_decision(opened: OpenedWait) -> None:
         expires_at=opened.expires_at,
         on_expiry=opened.on_due,
         urgent_at=closes or now + NO_DEADLINE,
+        shape=shape_of(text, workflow=opened.workflow, step=opened.step),
     )
     Audience.objects.bulk_create(
         [Audience(decision=decision, group=name) for name in sorted(set(asked.groups))]
     )
-    _tell(decision, groups=asked.groups)
+    grounds.keep(decision)
+    timing = timing_of(text)
+    noticing.plan(decision, timing, now=now)
+    if timing.again is not None:
+        _strike_as_before(decision, timing.again)
+    if ruling.nominate(decision, now=now):
+        # A rule is about to answer; should it not, the clock tells people.
+        return
+    noticing.tell_opened(decision, groups=asked.groups)
 
 
-def _tell(decision: Decision, *, groups: tuple[str, ...]) -> None:
-    """Title and link only: what is asked about stays on the page, behind the sign-in."""
-    may_answer = deciders(tenant_id=decision.tenant_id, groups=groups)
-    tell(
-        tenant_id=decision.tenant_id,
-        run_id=decision.run_id,
-        kind="decision.opened",
-        title=f"{decision.workflow} waits for a decision before {decision.step} goes on",
-        link=f"/decisions/{decision.pk}/",
-        dedup_key=f"decision.opened:{decision.wait_id}",
-        workflow=decision.workflow,
-        users=list(may_answer.values_list("pk", flat=True)[:50]),
-    )
+def _strike_as_before(decision: Decision, again: AskedAgain) -> None:
+    """What was struck off when the same was approved before stays off, unless it is put back."""
+    before = Strike.objects.filter(decision__wait_id=again.wait_id, struck=True)
+    ordinals = list(before.values_list("ordinal", flat=True))
+    if decision.kind == "plan" and ordinals:
+        by = before.values_list("by", flat=True)[0]
+        striking.apply(decision, ordinals=ordinals, struck=True, by=by, now=decision.opened_at)

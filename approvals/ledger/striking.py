@@ -5,10 +5,11 @@ from datetime import datetime
 
 from django.db import transaction
 
+from approvals.ledger import voting
 from approvals.ledger.holding import DecisionChanged, DecisionClosed, held
 from approvals.models import Decision, Strike
 from approvals.queries import lists
-from approvals.queries.visible import case_of
+from approvals.queries.cases import case_of
 from approvals.rules import door
 from runs.queries.clock import db_now
 from runs.rules.policy import Actor
@@ -39,7 +40,7 @@ def strike(
     """
     now = db_now()
     decision = held(actor, decision_id, now=now)
-    if refusal := door.refusal(actor, case_of(decision)):
+    if refusal := door.refusal(actor, case_of(actor, decision, now=now)):
         raise door.NotYours(refusal)
     if expected_version not in (None, decision.seq):
         raise DecisionChanged(decision, shown="", now=decision.digest)
@@ -69,6 +70,8 @@ def apply(
     ).update(seq=decision.seq + 1, count=left.count, digest=left.digest)
     if not moved:
         raise DecisionClosed(Decision.objects.get(pk=decision.pk))
+    # A vote binds a digest (R16): what was agreed to is no longer what stands there.
+    voting.annul(decision, because=f"{by} changed the list after it.", now=now)
     decision.seq, decision.count, decision.digest = decision.seq + 1, left.count, left.digest
     return decision
 

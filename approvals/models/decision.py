@@ -14,7 +14,8 @@ class Decision(models.Model):
 
     For a list `digest` and `count` are those of what has not been struck off. `urgent_at` puts a
     list in order: what the clock will close comes first, then what has waited longest. `seq`
-    rises with every change, so that a page knows whether it is still true.
+    rises with every change, so that a page knows whether it is still true. An answer that takes
+    effect later stands in `deferred_option` until then. `rule` is the one that answers, or has.
     """
 
     tenant = models.ForeignKey("runs.Tenant", on_delete=models.PROTECT, db_index=False)
@@ -36,6 +37,13 @@ class Decision(models.Model):
     expires_at = models.DateTimeField(null=True)
     on_expiry = models.CharField(max_length=20, default="stay")
     urgent_at = models.DateTimeField()
+
+    shape = models.CharField(max_length=64, default="", blank=True)
+    rule = models.ForeignKey(
+        "approvals.RuleVersion", on_delete=models.PROTECT, null=True, related_name="decisions"
+    )
+    deferred_option = models.CharField(max_length=200, default="", blank=True)
+    takes_effect_at = models.DateTimeField(null=True)
 
     option = models.CharField(max_length=200, default="", blank=True)
     approved_digest = models.CharField(max_length=64, default="", blank=True)
@@ -67,6 +75,23 @@ class Decision(models.Model):
                 | ~models.Q(approved_digest=""),
                 name="approved_decision_names_the_digest_it_approved",
             ),
+            models.CheckConstraint(
+                condition=models.Q(rule__isnull=True) | models.Q(irreversible=False),
+                name="no_rule_answers_what_cannot_be_undone",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state__in=DECIDED) | ~models.Q(closed_by="the clock"),
+                name="silence_answers_no_decision",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(on_expiry__in=["stay", "cancel", "fail"]),
+                name="decision_ends_unanswered_in_a_known_way",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(takes_effect_at__isnull=True, deferred_option="")
+                | (models.Q(takes_effect_at__isnull=False) & ~models.Q(deferred_option="")),
+                name="deferred_answer_says_what_and_when",
+            ),
             models.UniqueConstraint(
                 fields=["run"], condition=models.Q(state=OPEN), name="one_open_decision_per_run"
             ),
@@ -74,6 +99,11 @@ class Decision(models.Model):
         indexes = [
             models.Index(
                 fields=["urgent_at", "id"], condition=models.Q(state=OPEN), name="decision_open"
+            ),
+            models.Index(
+                fields=["shape"],
+                condition=models.Q(state=OPEN) & ~models.Q(shape=""),
+                name="decision_shape_open",
             ),
             models.Index(
                 fields=["-closed_at", "-id"],

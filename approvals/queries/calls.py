@@ -8,9 +8,12 @@ from django.db.models import Q, QuerySet
 
 from approvals.models import Decision, Strike
 from approvals.queries import lists
-from approvals.rules.columns import Cell, cells_of, columns_of
+from approvals.rules.asked import PlanAsked
+from approvals.rules.columns import MOST_COLUMNS, Cell, cell_of, cells_of, columns_of
+from approvals.rules.columns import SHOWN as CELL
+from approvals.rules.sight import MOST_WHOLE
 from runs.queries.keyset import Position, count_up_to, slice_of
-from runs.rules import canonical
+from runs.rules import canonical, redaction
 from runs.rules.payloads import Payload, payload_of
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ class CallRow:
     effect: str
     resource: str
     cells: dict[str, Cell]
-    request: Payload
+    request: Cell
     struck: bool
 
 
@@ -66,22 +69,31 @@ class OneCall:
 
 
 def page_of(
-    decision: Decision, *, visible: bool, text: str, position: Position | None
+    decision: Decision,
+    *,
+    visible: bool,
+    text: str,
+    position: Position | None,
+    whole: bool = False,
 ) -> CallsPage:
-    """A hundred calls; evidence and request only for those who may see payloads."""
+    """A hundred calls; evidence and request only for those who may see payloads.
+
+    `whole`: as many as one page holds, with nothing cut away.
+    """
     plan = lists.plan_of(decision)
     rows = matching(decision, visible=visible, text=text)
-    found = slice_of(rows, by="ordinal", position=position, size=PAGE, descending=False)
-    evidence = [canonical.loads(row.evidence) if visible else None for row in found.rows]
-    columns = columns_of(evidence) if visible and found.rows else ()
+    size, most = (MOST_WHOLE, WHOLE) if whole else (PAGE, CELL)
+    found = slice_of(rows, by="ordinal", position=position, size=size, descending=False)
+    evidence = [_safe(plan, row, row.evidence) if visible else None for row in found.rows]
+    columns = columns_of(evidence, most=WHOLE if whole else MOST_COLUMNS) if visible else ()
     struck = _struck_among(decision, [row.ordinal for row in found.rows])
     shown = [
         CallRow(
             ordinal=row.ordinal,
             effect=row.effect,
             resource=row.resource,
-            cells=dict(zip(columns, cells_of(said, columns), strict=True)),
-            request=payload_of(row.request, visible=visible, digest=row.request_digest),
+            cells=dict(zip(columns, cells_of(said, columns, most=most), strict=True)),
+            request=cell_of(_safe(plan, row, row.request) if visible else None, most=most),
             struck=row.ordinal in struck,
         )
         for row, said in zip(found.rows, evidence, strict=True)
@@ -96,13 +108,20 @@ def page_of(
     )
 
 
+def _safe(plan: PlanAsked, row: "PlannedCall", text: str) -> Any:
+    """A request or some evidence, without what nobody is shown."""
+    return redaction.shown(canonical.loads(text), paths=plan.redact.get(row.effect, ())).value
+
+
 def matching(decision: Decision, *, visible: bool, text: str) -> "QuerySet[PlannedCall]":
     """The calls that name this text; who sees no payloads cannot search them either."""
-    rows = lists.rows_of(decision, lists.plan_of(decision))
+    plan = lists.plan_of(decision)
+    rows = lists.rows_of(decision, plan)
     if not text:
         return rows
     named = Q(resource__icontains=text)
-    if visible:
+    # What is taken out of sight is not found by searching either.
+    if visible and not plan.redact:
         named |= Q(evidence__icontains=text) | Q(request__icontains=text)
     return rows.filter(named)
 
@@ -113,14 +132,16 @@ def _struck_among(decision: Decision, ordinals: list[int]) -> frozenset[int]:
 
 
 def call_of(decision: Decision, ordinal: int, *, visible: bool) -> OneCall | None:
-    rows = lists.rows_of(decision, lists.plan_of(decision))
+    plan = lists.plan_of(decision)
+    rows = lists.rows_of(decision, plan)
     row = rows.filter(ordinal=ordinal).first()
     if row is None:
         return None
+    paths, digest = plan.redact.get(row.effect, ()), row.request_digest
     return OneCall(
         row=row,
-        request=payload_of(row.request, visible=visible, digest=row.request_digest, most=WHOLE),
-        evidence=payload_of(row.evidence, visible=visible, most=WHOLE),
+        request=payload_of(row.request, visible=visible, digest=digest, most=WHOLE, paths=paths),
+        evidence=payload_of(row.evidence, visible=visible, most=WHOLE, paths=paths),
         strike=Strike.objects.filter(decision=decision, ordinal=ordinal).first(),
         before=_beside(rows.filter(ordinal__lt=ordinal).order_by("-ordinal")),
         after=_beside(rows.filter(ordinal__gt=ordinal).order_by("ordinal")),
@@ -133,15 +154,15 @@ def _beside(rows: "QuerySet[PlannedCall]") -> int | None:
 
 def every_call(decision: Decision) -> Iterator[dict[str, Any]]:
     """The whole list in order, each call with its evidence, its digest and whether it is struck."""
-    struck = lists.struck_of(decision)
-    rows = lists.rows_of(decision, lists.plan_of(decision)).order_by("ordinal")
+    struck, plan = lists.struck_of(decision), lists.plan_of(decision)
+    rows = lists.rows_of(decision, plan).order_by("ordinal")
     for row in rows.iterator(chunk_size=1000):
         yield {
             "ordinal": row.ordinal,
             "effect": row.effect,
             "resource": row.resource,
-            "request": canonical.loads(row.request),
-            "evidence": canonical.loads(row.evidence),
+            "request": _safe(plan, row, row.request),
+            "evidence": _safe(plan, row, row.evidence),
             "digest": row.digest,
             "struck": row.ordinal in struck,
         }

@@ -3,17 +3,19 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, QuerySet, Sum
+from django.db.models import Count, Max, Q, QuerySet, Sum
 
-from approvals.models import Decision
+from approvals.models import Claim, Decision, Handover
+from approvals.queries import in_hand
 from approvals.queries.visible import groups_of, is_for, open_decisions, visible_decisions
 from approvals.rules.looks import look_kind, word_of
+from runs.queries.clock import db_now
 from runs.queries.keyset import Position, Slice, slice_of
 from runs.rules.policy import Actor
 
 PAGE = 50
 DECIDED_FOR = timedelta(days=7)
-OUTCOMES = {"cancel": "the run is cancelled", "fail": "the run fails", "resume": "the run goes on"}
+OUTCOMES = {"cancel": "the run is cancelled", "fail": "the run fails"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,8 @@ class Line:
     outcome: str
     look: str
     word: str
+    reader: str = ""
+    expected: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +43,14 @@ class Lines:
 
 def yours(actor: Actor, position: Position | None) -> Lines:
     """What this actor may answer: what a clock will close first, then what has waited longest."""
-    return _lines(open_decisions(actor).filter(is_for(actor)), position)
+    mine = open_decisions(actor).filter(is_for(actor), takes_effect_at=None)
+    return _lines(mine, position)
 
 
 def others(actor: Actor, position: Position | None) -> Lines:
     """What waits for somebody else."""
-    return _lines(open_decisions(actor).exclude(is_for(actor)), position)
+    mine = is_for(actor) & Q(takes_effect_at=None)
+    return _lines(open_decisions(actor).exclude(mine), position)
 
 
 def decided(actor: Actor, position: Position | None, *, now: datetime) -> Lines:
@@ -67,10 +73,13 @@ def _lines(
         size=PAGE,
         descending=descending,
     )
-    return Lines(lines=[line_of(one) for one in found.rows], newer=found.newer, older=found.older)
+    ids = [one.pk for one in found.rows if one.closed_at is None]
+    claims, handed = in_hand.claims_of(ids, now=db_now()), in_hand.handed_of(ids)
+    lines = [line_of(one, claims.get(one.pk), handed.get(one.pk)) for one in found.rows]
+    return Lines(lines=lines, newer=found.newer, older=found.older)
 
 
-def line_of(decision: Decision) -> Line:
+def line_of(decision: Decision, claim: Claim | None = None, handed: Handover | None = None) -> Line:
     return Line(
         decision=decision,
         groups=tuple(sorted(groups_of(decision))),
@@ -78,6 +87,8 @@ def line_of(decision: Decision) -> Line:
         outcome=outcome_of(decision),
         look=look_kind(decision.kind),
         word=word_of(decision.kind),
+        reader=claim.by if claim else "",
+        expected=(handed.to_name or handed.to_group) if handed else "",
     )
 
 
@@ -89,7 +100,8 @@ def outcome_of(decision: Decision) -> str:
 def version_of(actor: Actor) -> str:
     """Changes with every decision that opens, changes or closes; one indexed read."""
     seen = open_decisions(actor).aggregate(open=Count("pk"), seq=Sum("seq"), last=Max("pk"))
-    return f"{seen['open']}-{seen['seq'] or 0}-{seen['last'] or 0}"
+    hands = in_hand.newest(now=db_now())
+    return f"{seen['open']}-{seen['seq'] or 0}-{seen['last'] or 0}-{hands}"
 
 
 def neighbour(actor: Actor, decision: Decision, *, back: bool = False) -> Decision | None:

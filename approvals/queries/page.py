@@ -2,24 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from approvals.models import Decision, Vote
 from approvals.queries import inbox
-from approvals.queries.people import is_alone
-from approvals.queries.visible import case_of, groups_of
-from approvals.rules import door
+from approvals.queries.cases import case_of, come_to_so_far
+from approvals.queries.proof import Proof, proof_of
+from approvals.rules import demands, door
 from approvals.rules.asked import Asked, Option
+from approvals.rules.case import Case, named, who_may
 from approvals.rules.looks import look_kind, word_of
+from approvals.rules.quorum import Tally
 from approvals.rules.schema import Field, fields_of
 from approvals.rules.story import what_happened
+from runs.queries.clock import db_now
 from runs.queries.desk import EffectSoFar, effects_so_far, finished_steps
 from runs.rules import canonical
-from runs.rules.payloads import Payload, payload_of
+from runs.rules.payloads import Payload
 from runs.rules.policy import Actor, Verb, may
 from runs.rules.states import DecisionState
-
-WHOLE = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,8 @@ class OptionShown:
     option: Option
     grave: bool
     refusal: str
+    support: str = ""
+    glass: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +55,19 @@ class DecisionPage:
     refusal: str
     who_may: str
     alone: bool
+    requester: str
+    on_behalf_of: str
+    behalf_until: datetime | None
+    fresh: bool
+    tally: Tally
+    named: str
     happened: Sequence[str]
     finished: Sequence[str]
     outcome: str
     request: Payload | None
     evidence: Payload | None
     facts: dict[str, Any]
+    proof: Proof
     effects: Sequence[EffectSoFar]
     options: Sequence[OptionShown]
     struck: int
@@ -70,11 +81,31 @@ class DecisionPage:
 
     @property
     def may_answer(self) -> bool:
-        return self.is_open and not self.refusal
+        return self.is_open and not self.refusal and not self.answer_waits
+
+    @property
+    def answer_waits(self) -> bool:
+        """Whether it has been answered, and the answer takes effect later."""
+        return self.decision.takes_effect_at is not None
+
+    @property
+    def shows_form(self) -> bool:
+        return self.may_answer or self.may_break_glass
 
     @property
     def any_grave(self) -> bool:
         return any(one.grave for one in self.options)
+
+    @property
+    def may_break_glass(self) -> bool:
+        """Whether an administrator could go past the rule that asks for somebody else."""
+        open_for_it = self.is_open and not self.answer_waits
+        return open_for_it and any(one.glass for one in self.options)
+
+    @property
+    def asks_sign_in(self) -> bool:
+        """Whether who answers has to show once more who they are."""
+        return not self.fresh and (self.any_grave or self.may_break_glass)
 
     @property
     def shared_fields(self) -> Sequence[Field]:
@@ -82,11 +113,21 @@ class DecisionPage:
         return shared_fields(self.asked)
 
 
-def page_of(actor: Actor, decision: Decision) -> DecisionPage:
-    case = case_of(decision)
+def page_of(
+    actor: Actor,
+    decision: Decision,
+    *,
+    now: datetime | None = None,
+    but: Vote | None = None,
+    whole: bool = False,
+) -> DecisionPage:
+    """`but` is a vote that is being given: the page is as it was before it."""
+    now = now or db_now()
+    case = case_of(actor, decision, now=now, but=but)
     asked = case.asked
     visible = may(actor, Verb.VIEW_PAYLOADS)
-    refused = door.refusal(actor, case)
+    refused, stands = door.refusal(actor, case), door.standing_or_none(actor, case)
+    proof = proof_of(actor, decision, asked, visible=visible, whole=whole)
     is_open = decision.state == DecisionState.OPEN.value
     return DecisionPage(
         decision=decision,
@@ -95,16 +136,23 @@ def page_of(actor: Actor, decision: Decision) -> DecisionPage:
         kind_word=word_of(decision.kind),
         visible=visible,
         refusal=refused.sentence if refused else "",
-        who_may=door.who_may(case.groups),
-        alone=is_open and not refused and _alone(actor, decision),
+        who_may=who_may(case.groups),
+        alone=is_open and not refused and door.is_alone(actor, case),
+        requester=case.requester,
+        on_behalf_of=stands.on_behalf_of if stands else "",
+        behalf_until=stands.until if stands else None,
+        fresh=demands.is_fresh(actor, now=now),
+        tally=come_to_so_far(case),
+        named=named(case),
         happened=what_happened(asked, step=decision.step),
         finished=finished_steps(decision.run_id),
         outcome=inbox.outcome_of(decision),
-        request=_request(asked, visible=visible),
-        evidence=_evidence(asked, visible=visible),
-        facts=asked.evidence if visible and isinstance(asked.evidence, dict) else {},
+        request=proof.request,
+        evidence=proof.evidence,
+        facts=proof.facts,
+        proof=proof,
         effects=effects_so_far(decision.run_id),
-        options=[_option(actor, case, option) for option in asked.options],
+        options=[_option(actor, case, option, proof) for option in asked.options],
         struck=asked.plan.count - decision.count if asked.plan else 0,
         votes=[_vote(asked, vote) for vote in decision.votes.order_by("pk")],
         before=inbox.neighbour(actor, decision, back=True) if is_open else None,
@@ -112,31 +160,14 @@ def page_of(actor: Actor, decision: Decision) -> DecisionPage:
     )
 
 
-def _alone(actor: Actor, decision: Decision) -> bool:
-    return is_alone(tenant_id=decision.tenant_id, groups=groups_of(decision), user_id=actor.user_id)
-
-
-def _request(asked: Asked, *, visible: bool) -> Payload | None:
-    if asked.call is None:
-        return None
-    text = canonical.dumps(asked.call.get("request"))
-    digest = str(asked.call.get("request_digest", ""))
-    return payload_of(text, visible=visible, digest=digest, most=WHOLE)
-
-
-def _evidence(asked: Asked, *, visible: bool) -> Payload | None:
-    if not asked.evidence:
-        return None
-    text = canonical.dumps(asked.evidence)
-    return payload_of(text, visible=visible, digest=canonical.digest(text), most=WHOLE)
-
-
-def _option(actor: Actor, case: door.Case, option: Option) -> OptionShown:
+def _option(actor: Actor, case: Case, option: Option, proof: Proof) -> OptionShown:
     refused = door.refusal(actor, case, option)
     return OptionShown(
         option=option,
-        grave=case.asked.grave(option),
-        refusal=refused.sentence if refused else "",
+        grave=demands.is_grave(actor, case, option),
+        refusal=refused.sentence if refused else proof.unseen(option),
+        support=proof.speaks_for(option),
+        glass=may(actor, Verb.ADMINISTER) and door.is_shut(actor, case, option),
     )
 
 

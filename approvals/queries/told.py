@@ -5,10 +5,15 @@ from typing import Any
 
 from approvals.models import Decision
 from approvals.queries import calls, inbox, lists
+from approvals.queries.cases import case_of, come_to_so_far
 from approvals.queries.visible import groups_of, is_for, visible_decisions
+from approvals.rules import door
 from approvals.rules.asked import Asked, asked_of
+from approvals.rules.case import left_of
 from approvals.rules.schema import fields_of
-from runs.rules import canonical
+from approvals.rules.supports import supported
+from runs.queries.clock import db_now
+from runs.rules import canonical, redaction
 from runs.rules.policy import Actor, Verb, may
 from runs.rules.states import DecisionState
 
@@ -58,8 +63,9 @@ def shown(
     asked, visible = asked_of(decision.ask), may(actor, Verb.VIEW_PAYLOADS)
     found = summary(decision) | {
         "digest": digest_left(decision, struck),
+        "who": _who(actor, decision),
         "options": _options(asked),
-        "evidence": asked.evidence if visible or not asked.evidence else HIDDEN,
+        "evidence": _evidence(asked, visible=visible),
         "call": _call(asked, visible=visible),
         "plan": _plan(decision, asked, struck),
         "votes": list(map(_vote, decision.votes.order_by("pk"))),
@@ -67,6 +73,25 @@ def shown(
     if with_calls and asked.plan is not None:
         found["calls"] = list(calls.every_call(decision)) if visible else HIDDEN
     return found
+
+
+def _who(actor: Actor, decision: Decision) -> dict[str, Any]:
+    """How many have to agree, who has, who is still needed, and what this actor is told."""
+    case = case_of(actor, decision, now=db_now())
+    come_to = come_to_so_far(case)
+    is_open = decision.state == DecisionState.OPEN.value
+    refused, stands = door.refusal(actor, case), door.standing_or_none(actor, case)
+    return {
+        "requester": case.requester,
+        "needed": come_to.needed,
+        "given": come_to.given,
+        "by": [vote.by for vote in case.votes],
+        "all_of": sorted(case.asked.all_of),
+        "still": come_to.still if is_open else [],
+        "people": left_of(case) if is_open else [],
+        "you": (refused.sentence if refused else "may answer") if is_open else "",
+        "in_place_of": stands.on_behalf_of if stands and is_open else "",
+    }
 
 
 def digest_left(decision: Decision, struck: Collection[int] | None) -> str:
@@ -77,11 +102,14 @@ def digest_left(decision: Decision, struck: Collection[int] | None) -> str:
 
 
 def _options(asked: Asked) -> list[dict[str, Any]]:
+    speaks = supported(asked)
     return [
         {
             "key": option.key,
             "label": option.label,
             "consequence": option.consequence,
+            "details": list(option.details),
+            "supported_by": speaks.because if speaks and speaks.option == option.key else "",
             "needs_comment_and_digest": asked.grave(option),
             "fields": [
                 {"name": field.name, "type": field.type, "required": field.required}
@@ -95,7 +123,14 @@ def _options(asked: Asked) -> list[dict[str, Any]]:
 def _call(asked: Asked, *, visible: bool) -> Any:
     if asked.call is None:
         return None
-    return dict(asked.call) if visible else {**asked.call, "request": HIDDEN}
+    request = redaction.shown(asked.call.get("request"), paths=asked.redact).value
+    return {**asked.call, "request": request if visible else HIDDEN}
+
+
+def _evidence(asked: Asked, *, visible: bool) -> Any:
+    if not visible and asked.evidence:
+        return HIDDEN
+    return redaction.shown(asked.evidence, paths=asked.redact).value
 
 
 def _plan(decision: Decision, asked: Asked, struck: Collection[int] | None) -> Any:
@@ -113,5 +148,9 @@ def _vote(vote: Any) -> dict[str, Any]:
         "comment": vote.comment,
         "digest": vote.digest,
         "alone": vote.alone,
+        "in_place_of": vote.on_behalf_of,
+        "break_glass": vote.break_glass,
+        "counts": vote.void_at is None,
+        "because": vote.void_because,
         "at": vote.at.isoformat(),
     }

@@ -1,10 +1,13 @@
 """Which decisions an actor may see, and which of them wait for this actor."""
 
+from collections.abc import Collection
+from datetime import datetime
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from approvals.models import Audience, Decision
-from approvals.rules.asked import asked_of
-from approvals.rules.door import Case
+from approvals.models import Audience, Decision, Vote
+from approvals.queries.delegations import handed_to
+from runs.queries.clock import db_now
 from runs.queries.visibility import visible_to
 from runs.rules.policy import Actor, Verb, may
 from runs.rules.states import DecisionState
@@ -42,20 +45,37 @@ def open_decisions(actor: Actor) -> QuerySet[Decision]:
     return visible_decisions(actor).filter(state=DecisionState.OPEN.value)
 
 
-def is_for(actor: Actor) -> Q:
-    """The condition that this actor's groups may answer; the same as the door's, in SQL."""
-    if not may(actor, Verb.DECIDE):
-        return Q(pk__in=[])
+def is_for(actor: Actor, *, now: datetime | None = None) -> Q:
+    """The condition that this actor may answer now; the same as the door's, in SQL."""
+    own = _of_groups(actor) if may(actor, Verb.DECIDE) else Q(pk__in=[])
+    for handed in handed_to(actor, now=now or db_now()) if actor.user_id else ():
+        given = handed.stand_in
+        if given.may_decide:
+            of_theirs = _named(given.groups) if given.in_part else _unnamed() | _named(given.groups)
+            own |= Q(tenant_id=handed.tenant_id) & of_theirs
+    return own & ~Q(Exists(_votes_of(actor)))
+
+
+def _of_groups(actor: Actor) -> Q:
     if actor.administrator:
         return ~Q(pk__in=[])
-    named = Audience.objects.filter(decision=OuterRef("pk"))
-    return ~Exists(named) | Q(Exists(named.filter(group__in=sorted(actor.groups))))
+    return _unnamed() | _named(actor.groups)
+
+
+def _unnamed() -> Q:
+    return ~Q(Exists(Audience.objects.filter(decision=OuterRef("pk"))))
+
+
+def _named(groups: Collection[str]) -> Q:
+    named = Audience.objects.filter(decision=OuterRef("pk"), group__in=sorted(groups))
+    return Q(Exists(named))
+
+
+def _votes_of(actor: Actor) -> QuerySet[Vote]:
+    """Who has voted waits with the others for those who have not."""
+    counting = Vote.objects.filter(decision=OuterRef("pk"), void_at__isnull=True)
+    return counting.filter(Q(by=actor.name) | Q(user_id=actor.user_id, user_id__isnull=False))
 
 
 def groups_of(decision: Decision) -> frozenset[str]:
     return frozenset(one.group for one in decision.audience.all())
-
-
-def case_of(decision: Decision) -> Case:
-    """What the door needs to know."""
-    return Case(groups=groups_of(decision), asked=asked_of(decision.ask))

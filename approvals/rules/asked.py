@@ -18,7 +18,10 @@ class NoSuchOption(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One answer a person may give, with what it will do, in words."""
+    """One answer a person may give, with what it will do, in words.
+
+    `details` say what it will do for each of the values that may be filled in.
+    """
 
     key: str
     label: str
@@ -26,6 +29,7 @@ class Option:
     then: Then
     danger: bool
     fields: Mapping[str, Any]
+    details: tuple[str, ...] = ()
 
     @property
     def ends_the_run(self) -> bool:
@@ -44,11 +48,12 @@ class PlanAsked:
     count: int
     digest: str
     effects: Mapping[str, str]
+    redact: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """An ask as runs/rules/asks.py made it."""
+    """An ask as runs/rules/asks.py made it; `redact` are paths in request and evidence."""
 
     kind: str
     question: str
@@ -58,6 +63,11 @@ class Asked:
     irreversible: bool
     plan: PlanAsked | None
     call: Mapping[str, Any] | None
+    quorum: int = 1
+    all_of: tuple[str, ...] = ()
+    four_eyes: bool | None = None
+    always_comment: bool = False
+    redact: tuple[str, ...] = ()
 
     @property
     def has_payloads(self) -> bool:
@@ -79,20 +89,35 @@ class Asked:
         """What cannot be undone takes a comment and a typed confirmation."""
         return option.danger or (self.irreversible and not option.ends_the_run)
 
+    def takes_another(self, option: Option) -> bool:
+        """Whether somebody else than who asked for the run has to choose this."""
+        if option.ends_the_run:
+            return False
+        return self.grave(option) if self.four_eyes is None else self.four_eyes
+
 
 def asked_of(text: str) -> Asked:
     ask = canonical.loads(text)
-    plan = ask.get("plan")
+    plan, who = ask.get("plan"), ask.get("who", {})
     return Asked(
         kind=ask["kind"],
         question=ask["question"],
-        options=tuple(Option(**option) for option in ask["options"]),
+        options=tuple(map(_option, ask["options"])),
         evidence=ask.get("evidence"),
-        groups=tuple(ask.get("groups", ())),
+        groups=tuple(dict.fromkeys([*ask.get("groups", ()), *who.get("all_of", ())])),
         irreversible=bool(ask.get("irreversible")),
         plan=_plan(plan) if plan else None,
         call=ask.get("call"),
+        quorum=who.get("quorum", 1),
+        all_of=tuple(who.get("all_of", ())),
+        four_eyes=who.get("four_eyes"),
+        always_comment=bool(who.get("comment")),
+        redact=tuple(ask.get("redact", ())),
     )
+
+
+def _option(option: Mapping[str, Any]) -> Option:
+    return Option(**{**option, "details": tuple(option.get("details", ()))})
 
 
 def _plan(plan: Mapping[str, Any]) -> PlanAsked:
@@ -102,6 +127,7 @@ def _plan(plan: Mapping[str, Any]) -> PlanAsked:
         count=plan["count"],
         digest=plan["digest"],
         effects=plan["effects"],
+        redact={name: tuple(paths) for name, paths in plan.get("redact", {}).items()},
     )
 
 

@@ -23,22 +23,22 @@ class Cell:
         return len(self.text) < self.length
 
 
-def columns_of(evidences: Iterable[Any]) -> tuple[str, ...]:
+def columns_of(evidences: Iterable[Any], *, most: int = MOST_COLUMNS) -> tuple[str, ...]:
     """The names that the evidence uses, in the order in which they first come."""
     found: dict[str, None] = {}
     for evidence in evidences:
         found.update(dict.fromkeys(evidence if isinstance(evidence, dict) else (WHOLE,)))
-    return tuple(found)[:MOST_COLUMNS]
+    return tuple(found)[:most]
 
 
-def cells_of(evidence: Any, columns: Sequence[str]) -> list[Cell]:
+def cells_of(evidence: Any, columns: Sequence[str], *, most: int = SHOWN) -> list[Cell]:
     values = evidence if isinstance(evidence, dict) else {WHOLE: evidence}
-    return [cell_of(values.get(name)) for name in columns]
+    return [cell_of(values.get(name), most=most) for name in columns]
 
 
-def cell_of(value: Any) -> Cell:
+def cell_of(value: Any, *, most: int = SHOWN) -> Cell:
     text = said(value)
-    return Cell(text=text[:SHOWN], length=len(text))
+    return Cell(text=text[:most], length=len(text))
 
 
 def said(value: Any) -> str:

@@ -10,7 +10,7 @@ def look_kind(kind: str) -> str:
         return "approve"
     if kind in UNCERTAIN:
         return "reconcile"
-    return "resume" if kind in ("give up", "crashes", "refused") else "decision"
+    return "resume" if kind in ("give up", "crashes", "refused", "limit") else "decision"
 
 
 def word_of(kind: str) -> str:
@@ -25,4 +25,6 @@ def word_of(kind: str) -> str:
         "refused": "refused",
         "crashes": "lost workers",
         "version": "other version",
+        "limit": "limit breached",
+        "restart": "begin anew",
     }.get(kind, kind)

@@ -46,6 +46,11 @@ TOLD = {
         "Run {restart_of} is to be begun anew as this one: {because}. What is listed has happened "
         "already, or may have, and would happen a second time. Nothing has begun."
     ),
+    "limit": (
+        "{used} of {allowed} were used, {of_it_waiting_for_others} of it waiting for others; time "
+        "spent waiting for people or paused does not count. What the run has come to is kept as "
+        "{progress}."
+    ),
     "refused": "The receiver said no for certain: {reason}",
 }
 
@@ -58,12 +63,19 @@ def _reconcile(call: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[str
     if str(evidence.get("probe", "")).startswith("failed"):
         said.append(f"Its probe {evidence['probe']}, at {_at(evidence.get('asked_at'))}.")
     elif evidence.get("probe"):
-        said.append(
-            f"The receiver was asked at {_at(evidence.get('asked_at'))}: {evidence['probe']}; "
-            "that does not count while the old sender may still send."
-        )
+        said.append(_looked_up(evidence))
     said.append(f"A person is asked because {evidence.get('why', 'nobody else can tell')}.")
     return said
+
+
+def _looked_up(evidence: Mapping[str, Any]) -> str:
+    asked = f"The receiver was asked at {_at(evidence.get('asked_at'))}: {evidence['probe']}"
+    if evidence["probe"] == "found":
+        known = evidence.get("receiver_id")
+        return f"{asked}, as {known}." if known else f"{asked}."
+    if evidence.get("probe_settled"):
+        return f"{asked}; the old sender is gone, and the receiver has had its time."
+    return f"{asked}; that does not count while the old sender may still send."
 
 
 def _at(text: Any) -> str:

@@ -71,7 +71,13 @@ def under(row: dict[str, Any], name: str) -> SafeString:
 def cell(cells: dict[str, Cell], name: str) -> SafeString:
     """What one call's evidence says under one name, and how much of it was cut away."""
     found = cells.get(name)
-    if found is None or not found.length:
+    return one_cell(found) if found else SafeString("")
+
+
+@register.simple_tag
+def one_cell(found: Cell) -> SafeString:
+    """A text on one line, and how much of it was cut away."""
+    if not found.length:
         return SafeString("")
     if not found.cut:
         return seen_in_line(found.text)

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from approvals.forms import AnswerForm
-from approvals.queries import calls
+from approvals.queries import calls, in_hand
 from approvals.queries.inbox import outcome_of
 from approvals.queries.page import DecisionPage, page_of
 from approvals.queries.visible import visible_decision
@@ -28,7 +28,8 @@ def show(request: HtmxRequest, decision_id: int) -> HttpResponse:
 
 def shown(request: HtmxRequest, decision_id: int) -> HttpResponse:
     """The page as it is now, with an empty form."""
-    page = page_of(actor_of(request), visible_decision(actor_of(request), decision_id))
+    found = visible_decision(actor_of(request), decision_id)
+    page = page_of(actor_of(request), found, whole="whole" in request.GET)
     return answer(request, page, AnswerForm(page))
 
 
@@ -46,6 +47,7 @@ def answer(
         run=page.decision.run,
         form=form,
         **status_part(page.decision, seen=page.decision.seq),
+        hand=_hand(request, page),
         **calls_part(request, page),
     )
 
@@ -56,7 +58,11 @@ def calls_part(request: HtmxRequest, page: DecisionPage) -> dict[str, Any]:
         return {}
     text = request.GET.get("q", "").strip()[:200]
     found = calls.page_of(
-        page.decision, visible=page.visible, text=text, position=position_in(request)
+        page.decision,
+        visible=page.visible,
+        text=text,
+        position=position_in(request),
+        whole=page.proof.is_whole and page.proof.fits_a_page,
     )
     context = {"decision": page.decision, "may_strike": page.may_answer}
     return {
@@ -74,7 +80,8 @@ def calls_part(request: HtmxRequest, page: DecisionPage) -> dict[str, Any]:
 def status(request: HtmxRequest, decision_id: int) -> HttpResponse:
     """The one line that stays fresh while the form is being filled in."""
     decision = visible_decision(actor_of(request), decision_id)
-    if same := unchanged(request, decision.seq):
+    reader = in_hand.reader_of(decision, now=db_now())
+    if same := unchanged(request, in_hand.version_of(decision, reader)):
         return same
     return page_or_part(
         request,
@@ -90,7 +97,20 @@ def status(request: HtmxRequest, decision_id: int) -> HttpResponse:
 def status_part(decision: "Decision", *, seen: int) -> dict[str, Any]:
     """`seen` is the number of the decision as the reader's page shows it."""
     address = reverse("approvals:status", args=[decision.pk])
-    return {"seen": seen, "outcome": outcome_of(decision), "status_url": f"{address}?seen={seen}"}
+    reader = in_hand.reader_of(decision, now=db_now())
+    return {
+        "seen": seen,
+        "outcome": outcome_of(decision),
+        "status_url": f"{address}?seen={seen}",
+        "status_version": in_hand.version_of(decision, reader),
+        "reader": reader,
+    }
+
+
+def _hand(request: HtmxRequest, page: DecisionPage) -> in_hand.InHand | None:
+    if not page.is_open:
+        return None
+    return in_hand.in_hand(actor_of(request), page.decision, now=db_now())
 
 
 def _seen(request: HtmxRequest, decision: "Decision") -> int:

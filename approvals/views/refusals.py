@@ -10,11 +10,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
+from approvals.ledger.grounds import GroundMoved
 from approvals.ledger.holding import DecisionChanged, DecisionClosed, DecisionExpired
 from approvals.queries import lists
+from approvals.queries.grounds import successor_of
 from approvals.queries.inbox import next_for
 from approvals.queries.visible import NoSuchDecision
 from approvals.rules.door import NotYours
+from runs.rules.states import DecisionState
 from runs.web import HtmxRequest, actor_of
 
 View = Callable[..., HttpResponseBase]
@@ -37,6 +40,8 @@ def refusing(view: View) -> View:
             return _told(request, closed, "Somebody was faster", status=409)
         except DecisionChanged as changed:
             return _changed(request, changed)
+        except GroundMoved as moved:
+            return _asked_anew(request, moved)
 
     return answer
 
@@ -50,10 +55,24 @@ def _told(request: HtmxRequest, closed: DecisionClosed, title: str, *, status: i
         "title": title,
         "because": str(closed),
         "decision": decision,
-        "next": next_for(actor_of(request), decision),
+        "next": successor_of(decision) or next_for(actor_of(request), decision),
+        "asked_anew": decision.state == DecisionState.SUPERSEDED.value,
         "written": request.POST.get("comment", ""),
     }
     return render(request, "approvals/too_late.html", context, status=status)
+
+
+def _asked_anew(request: HtmxRequest, moved: GroundMoved) -> HttpResponse:
+    """What the decision rested on is another: the difference, and the way to the new question."""
+    if request.htmx:
+        here = reverse("approvals:decision_show", args=[moved.successor.pk])
+        return HttpResponseClientRedirect(here)
+    context = {
+        "moved": moved.moved,
+        "successor": moved.successor,
+        "written": request.POST.get("comment", ""),
+    }
+    return render(request, "approvals/asked_anew.html", context, status=409)
 
 
 def _changed(request: HtmxRequest, changed: DecisionChanged) -> HttpResponse:

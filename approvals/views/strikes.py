@@ -20,6 +20,7 @@ MATCHING = "matching"
 @refusing
 def create(request: HtmxRequest, decision_id: int) -> HttpResponse:
     """`strike` or `restore` names one call, or all that match the text `q`."""
+    visible_decision(actor_of(request), decision_id)
     struck = "strike" in request.POST
     named = request.POST.get("strike" if struck else "restore", "")
     ordinals = _ordinals(request, decision_id, named)

@@ -21,6 +21,19 @@ def require_callable(subject: str, value: object, shape: str) -> None:
         raise DeclarationError(f"{subject} is {value!r}.", hint=f"Give a function: {shape}.")
 
 
+def paths(subject: str, values: object, *, place: Place | None = None) -> tuple[str, ...]:
+    """Places in a JSON value: names joined by dots, `*` for any of them."""
+    found = names(subject, values, place=place)
+    for value in found:
+        if not all(value.split(".")):
+            raise DeclarationError(
+                f"{subject} holds {value!r}.",
+                hint='Write names joined by dots, such as "card.number" or "items.*.iban".',
+                place=place,
+            )
+    return found
+
+
 def names(subject: str, values: object, *, place: Place | None = None) -> tuple[str, ...]:
     """The given names as a tuple; a lone string would be read letter by letter, so it is refused."""
     if isinstance(values, str) or not isinstance(values, Iterable):

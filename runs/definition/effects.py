@@ -1,12 +1,12 @@
 """How a workflow may change the outside world, and what is promised about each such call."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from typing import Any, Protocol
 
-from runs.definition.demands import require_callable, require_positive
+from runs.definition.demands import paths, require_callable, require_positive
 from runs.definition.places import DeclarationError, Place, declared_here
 
 EFFECT_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
@@ -113,6 +113,8 @@ class Effect:
     in order for each resource; the run waits meanwhile, and its worker is free.
     `compensate` is what undoes it: an Effect of its own, or its `send`; it is given the key, the
     request and the answer (if one is known) of what it undoes.
+    `redact` are paths such as "card.number" or "items.*.iban" in request, answer and evidence that
+    nobody is shown; what is approved and sent is digested over the real bytes all the same.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Effect:
     cost: float | None = None
     rehearsed: Callable[[Request], Answer] | None = None
     relay: bool = False
+    redact: Sequence[str] = ()
     place: Place = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -141,6 +144,7 @@ class Effect:
             require_callable(f"{subject}: probe", self.probe, "find(key, request) -> dict | None")
         self._check_compensate(subject)
         self._check_relay(subject)
+        object.__setattr__(self, "redact", paths(f"{subject}: redact", self.redact))
         if self.id_of is not None:
             require_callable(f"{subject}: id_of", self.id_of, "id_of(answer) -> the receiver's id")
         if self.rehearsed is not None:

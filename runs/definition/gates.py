@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from runs.definition.context import JSON
@@ -32,7 +32,7 @@ class DueAnswer:
 
     answer: Mapping[str, Any]
     by: str
-    then: Literal["resume", "cancel", "fail", "correct", "skip", "replay", "restart", "begin"]
+    then: str
     because: str
     facts: Mapping[str, Any]
 

@@ -1,12 +1,12 @@
 """A workflow as its author writes it: a class whose steps run in the order they stand in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from runs.definition import registry
-from runs.definition.demands import require_positive
+from runs.definition.demands import paths, require_positive
 from runs.definition.migrating import Migration, require_migrations
 from runs.definition.places import DeclarationError, Place, declared_here
 from runs.definition.step import StepDeclaration, declaration_of
@@ -106,15 +106,19 @@ class Workflow(metaclass=WorkflowType):
     A subclass of a workflow keeps its steps in their places; a step it defines anew stands where
     the old one stood, further ones follow. `class Base(Workflow, abstract=True)` is not registered.
     A drill starts it with `drilled_with`, as far as it is given no other input.
+    With `on_deadline = "ask"` a person may raise a deadline that is over, instead of a run that stops.
+    `redact` are paths, each beginning with a fact or an input field, that nobody is shown.
     """
 
     name: ClassVar[str]
     version: ClassVar[int]
     deadline: ClassVar[timedelta | None] = None
+    on_deadline: ClassVar[Literal["stop", "ask"]] = "stop"
     heartbeat: ClassVar[Heartbeat | None] = None
     Input: ClassVar[type | None] = None
     migrations: ClassVar[Mapping[int, Migration]] = {}
     drilled_with: ClassVar[Mapping[str, Any]] = {}
+    redact: ClassVar[Sequence[str]] = ()
 
     place: ClassVar[Place]
     steps: ClassVar[tuple[StepDeclaration, ...]] = ()
@@ -146,4 +150,11 @@ def _require_identity(cls: Any) -> None:
             hint="Number it from 1, and raise the number when its plan changes.",
             place=cls.place,
         )
+    if cls.on_deadline not in ("stop", "ask"):
+        raise DeclarationError(
+            f"Workflow {cls.name!r}: on_deadline is {cls.on_deadline!r}.",
+            hint='Write "stop" or "ask".',
+            place=cls.place,
+        )
+    cls.redact = paths(f"Workflow {cls.name!r}: redact", cls.redact, place=cls.place)
     require_migrations(cls.name, version, vars(cls).get("migrations"), place=cls.place)

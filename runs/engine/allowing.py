@@ -1,6 +1,6 @@
 """What allows a call to leave, and the draft of it that is stored before it does (I7)."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Effect
@@ -11,16 +11,53 @@ from runs.rules.calls import CallDraft, CallRecord
 from runs.rules.fingerprints import effect_fingerprint, who_facts
 from runs.rules.planned import call_digest
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
 
 class ApprovedOtherwise(RuntimeError):
     """What a person approved is not what would be sent; nothing is."""
 
 
 class Allowing:
-    """Who has approved what this attempt is about to send."""
+    """Who has approved what this attempt is about to send.
+
+    `listed` are effect, resource and request digest of each call that an approved list covers.
+    """
 
     def __init__(self, session: Session, attempt: Attempt) -> None:
         self.session, self.attempt = session, attempt
+        self.listed: Callable[[], Collection[tuple[str, str, str]]] = tuple
+
+    def require_as_allowed(self, effect: Effect, record: CallRecord) -> None:
+        """Compare the very bytes that leave with their key, and with what was approved (I5, I7).
+
+        Raises ApprovedOtherwise; then nothing may leave.
+        """
+        digest = canonical.digest(record.request)
+        as_named = self._key(effect, record.resource, record.request) == record.key
+        if digest != record.request_digest or not as_named or effect.name != record.effect:
+            raise ApprovedOtherwise(
+                f"The stored request of {effect.name} for {record.resource} is not the one that its "
+                "key was made of; nothing is sent."
+            )
+        if not self._covers(effect, record, digest):
+            raise ApprovedOtherwise(
+                f"What was approved for {effect.name} is not what would be sent; nothing is sent."
+            )
+
+    def _covers(self, effect: Effect, record: CallRecord, digest: str) -> bool:
+        """Whether the decision that the call names is about these bytes, as far as it is known here."""
+        answered = {f"decision:{one.wait_id}": one for one in self.attempt.answers.values()}
+        known = answered.get(record.authority)
+        if known is None:
+            return not effect.irreversible or bool(record.authority)
+        if known.asked.get("plan"):
+            return (effect.name, record.resource, digest) in self.listed()
+        call = known.asked.get("call")
+        if not call or "digest" not in call:
+            return True
+        return bool(call["digest"] == self._bound(effect, record.resource, record.request))
 
     def draft(
         self,
@@ -60,7 +97,11 @@ class Allowing:
         who = who_facts(approval) if isinstance(approval, Approval) else {}
         before = self._approved_otherwise(effect, resource, name)
         ask = asks.approve_call(
-            step=self.attempt.begun.key, call=shown, groups=groups, changed_from=before
+            step=self.attempt.begun.key,
+            call=shown,
+            groups=groups,
+            changed_from=before,
+            redact=effect.redact,
         ) | asks.of_whom(who)
         answered = parking.answered_or_park(
             self.session,
@@ -94,14 +135,18 @@ class Allowing:
             "key": self._key(effect, resource, request),
             "fingerprint": effect_fingerprint(effect),
             "state": "not sent",
-            "digest": call_digest(
-                effect=effect.name,
-                fingerprint=effect_fingerprint(effect),
-                resource=resource,
-                request=request,
-                evidence="null",
-            ),
+            "digest": self._bound(effect, resource, request),
         }
+
+    def _bound(self, effect: Effect, resource: str, request: str) -> str:
+        """What an approval of this one call binds."""
+        return call_digest(
+            effect=effect.name,
+            fingerprint=effect_fingerprint(effect),
+            resource=resource,
+            request=request,
+            evidence="null",
+        )
 
     def _key(self, effect: Effect, resource: str, request: str) -> str:
         return keys.idempotency_key(

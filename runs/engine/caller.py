@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from runs.definition.effects import Answer, Effect, NotSent, Refused, RetryLater
 from runs.engine import compensating, faults, parking, relaying, secrets
-from runs.engine.allowing import Allowing, draft_of
+from runs.engine.allowing import Allowing, ApprovedOtherwise, draft_of
 from runs.engine.envelope import as_kept, as_shown, receiver_id_of, with_secrets
 from runs.engine.limits import CallOverdue, StepLimit, TimeIsUp, breach_of_call
 from runs.engine.refusing import AmbiguousCall, refused_name
@@ -16,12 +16,14 @@ from runs.engine.session import Attempt, Session
 from runs.ledger import effects
 from runs.queries import resume
 from runs.queries.clock import db_now
+from runs.queries.stopped import stopped_at
 from runs.rules import asks, canonical, keys
 from runs.rules.answers import Answered
 from runs.rules.calls import CallDraft, CallRecord, what_to_do
 from runs.rules.fence import FenceLost
 from runs.rules.retry import exhausted, gives_up
 from runs.rules.states import UNSETTLED_CALLS, CallState
+from runs.rules.surfacing import ways_to_redo
 
 log = logging.getLogger(__name__)
 
@@ -190,6 +192,7 @@ class Caller:
             call=as_shown(record),
             new_request=canonical.loads(request),
             beside=keys.resource_beside(record.resource, request),
+            redact=self._hidden_in(record.effect),
         )
         name = f"conflict {record.key[:40]} {canonical.digest(request)[:16]}"
         answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
@@ -242,15 +245,12 @@ class Caller:
         self, effect: Effect, record: CallRecord, *, why: str, evidence: Any
     ) -> CallRecord:
         name = _reconciled_name(record)
-        ask = asks.reconcile(
-            step=self.attempt.begun.key,
-            call=as_shown(record),
-            why=why,
-            evidence={**(evidence or {}), **self._evidence(record)},
-            irreversible=effect.irreversible,
-            undone_by=effect.undo.name if effect.undo else "",
+        answered = self.attempt.answers.get(name) or parking.answered_or_park(
+            self.session,
+            self.attempt,
+            name=name,
+            ask=self._reconciling(effect, record, why=why, evidence=evidence),
         )
-        answered = parking.answered_or_park(self.session, self.attempt, name=name, ask=ask)
         if parking.option_of(answered) == "compensate":
             self.compensate(effect, record, decided=answered)
         if parking.option_of(answered) == "happened":
@@ -266,6 +266,22 @@ class Caller:
                 )
             )
         return self._send_again(effect, record, allowed_by=f"person:{answered.by}")
+
+    def _reconciling(self, effect: Effect, record: CallRecord, *, why: str, evidence: Any) -> Any:
+        return asks.reconcile(
+            step=self.attempt.begun.key,
+            call=as_shown(record),
+            why=why,
+            evidence={**(evidence or {}), **self._evidence(record)},
+            irreversible=effect.irreversible,
+            undone_by=effect.undo.name if effect.undo else "",
+            redo=ways_to_redo(stopped_at(self.session.fence.run_id), abandons=record.key),
+            redact=effect.redact,
+        )
+
+    def _hidden_in(self, name: str) -> Sequence[str]:
+        effect = self.attempt.effect(name)
+        return effect.redact if effect else ()
 
     def compensate(self, effect: Effect, record: CallRecord, *, decided: Answered) -> NoReturn:
         """Make the declared undo, as a call of its own; then raise Undone, here and ever after."""
@@ -308,6 +324,7 @@ class Caller:
         """`in_doubt` when an earlier sending may have happened, whatever becomes of this one."""
         fence, leaving, began = self.session.fence, False, time.monotonic()
         try:
+            self.allowing.require_as_allowed(effect, record)
             sent = with_secrets(record)
             self.session.hold_lease()
             with self.limit.sending(effect.timeout.total_seconds()):
@@ -318,7 +335,7 @@ class Caller:
             said = None if refusal.answer is None else as_kept(refusal.answer)
             self._remember(effects.refuse(fence, record, reason=reason, answer=said))
             raise
-        except (NotSent, RetryLater) as unsent:
+        except (NotSent, RetryLater, ApprovedOtherwise) as unsent:
             self._did_not_leave(record, secrets.describe(unsent), in_doubt=in_doubt)
             raise
         except TimeIsUp:

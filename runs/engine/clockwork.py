@@ -13,7 +13,7 @@ from django.db import Error, close_old_connections, connection
 
 from runs import conf as settings
 from runs.conf import conf
-from runs.engine import identity, stopping
+from runs.engine import clock_duties, identity, stopping
 from runs.engine.deadlines import Deadlines
 from runs.engine.freed_locks import FreedLocks
 from runs.engine.overdue import Overdue
@@ -94,6 +94,8 @@ class Clockwork:
         self._overdue.look(here=self.here)
         if steady:
             _each(self._deadlines.over(), stopping.stop_unheld)
+            for duty in clock_duties.registered():
+                _each(duty.due(at_most=AT_ONCE), duty.act)
         ticks.note("clockwork", holder=self.holder)
 
     def _ring_again(self) -> None:

@@ -13,6 +13,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from runs.definition.context import JSON, Cursor, Judge, Judged, Level, Page, Pageable
+from runs.definition.demands import paths
 from runs.definition.effects import Answer, Effect
 from runs.definition.timing import Timing
 from runs.engine import parking, secrets
@@ -25,7 +26,7 @@ from runs.engine.session import Attempt, Session
 from runs.engine.turning import turn_page
 from runs.ledger import steps
 from runs.queries import resume
-from runs.rules import asks, canonical, keys
+from runs.rules import canonical, keys, questions
 from runs.rules.states import WaitKind, WaitState
 from runs.rules.written import ArtifactStored, JudgementMade, LineLogged, WaitDraft
 
@@ -208,17 +209,23 @@ class RunContext:
         name: str,
         *,
         question: str,
-        options: Sequence[str] = ("yes", "no"),
+        options: Sequence[str] | Mapping[str, str] = ("yes", "no"),
         fields: Mapping[str, JSON] | None = None,
         evidence: JSON = None,
+        redact: Sequence[str] = (),
         groups: Sequence[str] = (),
         expires: timedelta | None = None,
         on_expiry: Literal["stay", "cancel", "fail"] = "stay",
         timing: Timing | None = None,
     ) -> dict[str, JSON]:
         parking.refuse_inside_transaction("ask", self.attempt_made)
-        ask = asks.question(
-            text=question, options=options, fields=fields, evidence=evidence, groups=groups
+        ask = questions.question(
+            text=question,
+            options=options,
+            fields=fields,
+            evidence=evidence,
+            groups=groups,
+            redact=paths("run.ask: redact", redact),
         )
         answered = parking.answered_or_park(
             self.session,

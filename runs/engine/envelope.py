@@ -49,4 +49,5 @@ def as_shown(record: CallRecord) -> dict[str, Any]:
         "key": record.key,
         "state": record.state.value,
         "sends": record.sends,
+        **({"unsent": True} if record.unsent else {}),
     }

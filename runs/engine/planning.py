@@ -35,6 +35,7 @@ class Planner:
 
     def __init__(self, session: Session, attempt: Attempt, caller: Caller) -> None:
         self.session, self.attempt, self.caller = session, attempt, caller
+        caller.allowing.listed = lambda: self._approved_calls().keys()
         self._seen: set[tuple[str, str, str]] = set()
         self._stored: dict[str, dict[tuple[str, str], str]] = {}
         self._approved: dict[tuple[str, str, str], str] | None = None
@@ -169,6 +170,11 @@ class Planner:
             later=later,
             on_expiry=approval.on_expiry,
             generation=self._generation_of(approval.of),
+            redact={
+                effect.name: effect.redact
+                for effect in self.attempt.declared.effects
+                if effect.redact
+            },
         )
         return parking.answered_or_park(
             self.session,

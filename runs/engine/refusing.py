@@ -30,7 +30,13 @@ def park_refused(session: Session, attempt: Attempt, refusal: Refused) -> bool:
     for record in (attempt.calls or {}).values():
         if record.state is CallState.REFUSED and record.key in attempt.named_keys:
             stopped = stopped_at(session.fence.run_id)
-            ask = surfacing.refused(stopped, call=as_shown(record), reason=refusal.reason)
+            effect = attempt.effect(record.effect)
+            ask = surfacing.refused(
+                stopped,
+                call=as_shown(record),
+                reason=refusal.reason,
+                redact=effect.redact if effect else (),
+            )
             parking.answered_or_park(session, attempt, name=refused_name(record), ask=ask)
     return False
 

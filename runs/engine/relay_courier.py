@@ -19,7 +19,7 @@ from runs.ledger import relaying as outbox
 from runs.ledger.relaying import Delivery
 from runs.queries import relay
 from runs.queries.clock import db_now
-from runs.rules import canonical
+from runs.rules import canonical, keys
 from runs.rules.calls import CallRecord, what_to_do
 from runs.rules.relaying import lane_of
 
@@ -198,7 +198,15 @@ def _why_not(effect: Effect, delivery: Delivery) -> str:
     """The bytes and the declaration are compared with what was put, and approved, where they leave."""
     call = delivery.call
     digest = relaying.leaving_digest(effect, resource=call.resource, request=call.request)
-    if digest != delivery.digest or canonical.digest(call.request) != call.request_digest:
+    key = keys.idempotency_key(
+        run_id=delivery.run_id,
+        scope=delivery.scope,
+        effect=effect.name,
+        resource=call.resource,
+        request_text=call.request,
+    )
+    as_put = digest == delivery.digest and key == call.key
+    if not as_put or canonical.digest(call.request) != call.request_digest:
         return (
             "the effect is declared otherwise, or the bytes are others, than when it was put here"
         )

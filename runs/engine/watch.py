@@ -15,6 +15,7 @@ from django.db import connections
 
 from runs.dispatch.tethered import tether
 from runs.engine import courier, duties, relay_courier
+from runs.engine.channel_couriers import ChannelCouriers
 from runs.engine.clockwork import Clockwork
 from runs.engine.firing import Firing
 
@@ -32,11 +33,15 @@ FORK = multiprocessing.get_context("fork")
 
 @dataclass(slots=True)
 class Duty:
-    """One child: what it does, when it has to be heard of again, and how often it came back."""
+    """One child: what it does, when it has to be heard of again, and how often it came back.
+
+    A `parent` starts processes of its own, which the kernel ends with it.
+    """
 
     name: str
     work: Callable[["Duty", Callable[[], bool]], None]
     deadline: Any
+    parent: bool = False
     process: BaseProcess | None = None
     failures: int = 0
     start_at: float = 0.0
@@ -53,6 +58,7 @@ class Watch:
         self.duties = [
             self._duty("clockwork", _clockwork),
             self._duty("schedules", _schedules),
+            self._duty("couriers of channels", _channels, parent=True),
             *(self._duty(f"courier {lane}", _courier(lane)) for lane in courier.LANES),
             *(self._duty(f"courier {lane}", _relay(lane)) for lane in relay_courier.lanes()),
             *(self._duty(name, _registered(run)) for name, run in duties.registered()),
@@ -68,8 +74,11 @@ class Watch:
             time.sleep(LOOK_EVERY)
         self._end_all()
 
-    def _duty(self, name: str, work: Callable[[Duty, Callable[[], bool]], None]) -> Duty:
-        return Duty(name=name, work=work, deadline=FORK.Value(ctypes.c_double, 0.0, lock=False))
+    def _duty(
+        self, name: str, work: Callable[[Duty, Callable[[], bool]], None], *, parent: bool = False
+    ) -> Duty:
+        deadline = FORK.Value(ctypes.c_double, 0.0, lock=False)
+        return Duty(name=name, work=work, deadline=deadline, parent=parent)
 
     def _stop(self, *_: object) -> None:
         self.stopping = True
@@ -97,7 +106,9 @@ class Watch:
     def _start(self, duty: Duty) -> None:
         # A fork must not inherit a connection: two processes would talk over each other on it.
         connections.close_all()
-        duty.process = FORK.Process(target=_child, args=(duty,), name=duty.name, daemon=True)
+        duty.process = FORK.Process(
+            target=_child, args=(duty,), name=duty.name, daemon=not duty.parent
+        )
         duty.process.start()
 
     def _end_all(self) -> None:
@@ -138,6 +149,10 @@ def _registered(run: duties.Run) -> Callable[[Duty, Callable[[], bool]], None]:
         run(stopped=stopped, must_end=duty.must_end)
 
     return work
+
+
+def _channels(duty: Duty, stopped: Callable[[], bool]) -> None:
+    ChannelCouriers().run(stopped=stopped, must_end=duty.must_end)
 
 
 def _courier(lane: str) -> Callable[[Duty, Callable[[], bool]], None]:

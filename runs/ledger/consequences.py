@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from runs.ledger import (
     assignments,
     correcting,
     lifecycle,
+    limits,
     replaying,
     restarting,
     skipping,
@@ -17,7 +18,7 @@ from runs.ledger import (
 )
 from runs.models import Run, Wait
 from runs.queries.plans import plan_by_hash
-from runs.rules import inputs
+from runs.rules import canonical, inputs
 from runs.rules.asks import Then
 from runs.rules.chain import Draft
 from runs.rules.policy import system
@@ -39,7 +40,7 @@ def carry_out(run: Run, way: Way, *, closed: Sequence[Draft], now: datetime) -> 
     """Move a locked run as its way says; `closed` are the events of the wait's end."""
     because, by = way.because, way.by
     match way.then:
-        case "resume" | "correct" | "skip":
+        case "resume" | "correct" | "skip" | "raise":
             _put_right(run, way, now=now)
             go_on(run, closed=closed, because=because, by=by, now=now)
         case "begin":
@@ -55,6 +56,9 @@ def _put_right(run: Run, way: Way, *, now: datetime) -> None:
         _correct(run, way, now=now)
     if way.then == "skip":
         skipping.skip(run, by=way.by, because=way.because, now=now)
+    if way.then == "raise":
+        longer = timedelta(hours=float(way.fields["hours"]))
+        limits.raise_deadline(system(way.by), run, to=longer, now=now)
 
 
 def _end_or_redo(run: Run, way: Way, *, now: datetime) -> None:
@@ -68,7 +72,14 @@ def _end_or_redo(run: Run, way: Way, *, now: datetime) -> None:
             number = int(way.fields["checkpoint"])
             replaying.replay(system(by), run.pk, checkpoint=number, because=because)
         case "restart":
-            restarting.restart(system(by), run.pk, because=because)
+            abandon = _given_up(way.wait)
+            restarting.restart(system(by), run.pk, because=because, abandon=abandon)
+
+
+def _given_up(wait: Wait) -> Sequence[str]:
+    """Who restarts instead of saying what became of a call says that nobody will know (R5)."""
+    asked = canonical.loads(wait.subject)
+    return [str(asked["call"]["key"])] if asked.get("kind") == "reconcile" else []
 
 
 def go_on(run: Run, *, closed: Sequence[Draft], because: str, by: str, now: datetime) -> None:

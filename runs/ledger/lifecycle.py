@@ -26,6 +26,7 @@ from runs.ledger import (
 from runs.ledger.commits import commits
 from runs.models import Run, Step, Tenant
 from runs.models.run import new_run_id
+from runs.queries import starting
 from runs.queries.clock import db_now
 from runs.queries.first_input import first_input_digest
 from runs.queries.lineage import standing_for
@@ -73,8 +74,9 @@ def start(
     require(actor, Verb.OPERATE)
     cls = registry.latest(workflow) if version is None else registry.get(workflow, version)
     text = canonical.dumps(inputs.validated(cls, dict(data)))
+    found = starting.standing(tenant=tenant, workflow=cls.name, version=cls.version)
+    owner = tenants.require_owner(actor, tenant, found.tenant_id, to="start runs")
     with transaction.atomic():
-        owner = tenants.owner(actor, tenant, to="start runs")
         if start_key and (known := _started_before(owner, cls, start_key, text)):
             return known
         return _insert(
@@ -82,6 +84,7 @@ def start(
             cls,
             owner,
             text,
+            stored_plan=found.plan_hash,
             reference=reference,
             labels=dict(labels or {}),
             start_key=start_key or None,
@@ -91,9 +94,10 @@ def start(
 def _insert(
     actor: Actor,
     cls: type[Workflow],
-    owner: Tenant,
+    owner: int,
     text: str,
     *,
+    stored_plan: str | None,
     reference: str | None,
     labels: dict[str, str],
     start_key: str | None,
@@ -103,10 +107,10 @@ def _insert(
     named = (reference or str(run_id)[-12:])[:200]
     draft = RunDraft(
         id=run_id,
-        tenant_id=owner.pk,
+        tenant_id=owner,
         workflow=plan.name,
         version=plan.version,
-        plan_hash=plans.keep(plan),
+        plan_hash=plans.keep_as(plan, stored=stored_plan),
         reference=named,
         labels=canonical.dumps(labels),
         start_key=start_key,
@@ -136,12 +140,10 @@ def _first_event(plan: Plan, text: str, *, reference: str, start_key: str | None
     )
 
 
-def _started_before(
-    owner: Tenant, cls: type[Workflow], start_key: str, text: str
-) -> Started | None:
+def _started_before(owner: int, cls: type[Workflow], start_key: str, text: str) -> Started | None:
     # The tenant's row first: two starts under one key come one after the other, not to an error.
-    Tenant.objects.select_for_update(no_key=True).get(pk=owner.pk)
-    run = Run.objects.filter(tenant=owner, workflow=cls.name, start_key=start_key).first()
+    Tenant.objects.select_for_update(no_key=True).get(pk=owner)
+    run = Run.objects.filter(tenant_id=owner, workflow=cls.name, start_key=start_key).first()
     if run is None:
         return None
     if canonical.digest(text) not in (run.input_digest, first_input_digest(run)):

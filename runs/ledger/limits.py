@@ -1,4 +1,4 @@
-"""Stop a run whose deadline is over, and give it a longer one."""
+"""Stop a run whose deadline is over, or have a person asked, and give it a longer one."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -6,11 +6,12 @@ from uuid import UUID
 from django.db import transaction
 
 from runs.definition import gates
-from runs.ledger import assignments, buffers, lifecycle, transitions
+from runs.ledger import assignments, buffers, lifecycle, overstaying, transitions
 from runs.ledger.commits import commits
 from runs.models import Artifact, Run, Step, Wait
 from runs.queries.clock import db_now
 from runs.queries.limits import HELD_UP, deadline_of
+from runs.queries.plans import plan_by_hash
 from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.fence import Fence
@@ -80,6 +81,9 @@ def _stop(
     reason = _reason(standing, progress)
     _keep(run, progress, now=now)
     _withdraw_wait(run, because=reason, now=now)
+    if plan_by_hash(run.plan_id).on_deadline == "ask":
+        overstaying.ask(run, standing, progress, actor=actor, fence=fence, now=now)
+        return
     Step.objects.filter(run=run, key=run.step, superseded=False).exclude(
         state=StepState.SUCCEEDED.value
     ).update(

@@ -20,15 +20,20 @@ MOST_ATTEMPTS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A message in a courier's hands: `fence` is the number of this delivery."""
+    """A message in a courier's hands: `fence` is the number of this delivery.
+
+    `interrupted` when whoever had it before ended without a word, so it may have left.
+    """
 
     id: UUID
     tenant_id: int
     run_id: UUID | None
     kind: str
+    lane: str
     payload: Any
     attempts: int
     fence: int
+    interrupted: bool = False
 
 
 def put(
@@ -71,6 +76,7 @@ def take(*, lane: str, lease: timedelta) -> Taken | None:
         )
         if message is None:
             return None
+        interrupted = message.lease_until is not None
         message.fence += 1
         message.attempts += 1
         message.lease_until = now + lease
@@ -80,30 +86,27 @@ def take(*, lane: str, lease: timedelta) -> Taken | None:
         tenant_id=message.tenant_id,
         run_id=message.run_id,
         kind=message.kind,
+        lane=lane,
         payload=canonical.loads(message.payload),
         attempts=message.attempts,
         fence=message.fence,
+        interrupted=interrupted,
     )
 
 
-@commits("delivered")
-def delivered(taken: Taken) -> bool:
-    """It has arrived; False when another courier has it by now."""
-    return _settle(taken, to=DeliveryState.DELIVERED, error="")
-
-
-@commits("delivery_postponed")
-def postpone(taken: Taken, *, error: str, after: timedelta) -> bool:
-    """It has not arrived: later again, or never when it was tried too often."""
-    if taken.attempts >= MOST_ATTEMPTS:
-        return _settle(taken, to=DeliveryState.DEAD, error=error)
-    return bool(_in_hands(taken).update(due_at=db_now() + after, lease_until=None, error=error))
-
-
-def _settle(taken: Taken, *, to: DeliveryState, error: str) -> bool:
+def settle(taken: Taken, *, to: DeliveryState, error: str = "", answer: str = "") -> bool:
+    """Within the caller's transaction; False when another courier has it by now."""
     return bool(
-        _in_hands(taken).update(state=to.value, settled_at=db_now(), lease_until=None, error=error)
+        _in_hands(taken).update(
+            state=to.value, settled_at=db_now(), lease_until=None, error=error, answer=answer
+        )
     )
+
+
+def postpone(taken: Taken, *, error: str, after: timedelta, answer: str = "") -> bool:
+    """Within the caller's transaction; False when another courier has it by now."""
+    later = db_now() + after
+    return bool(_in_hands(taken).update(due_at=later, lease_until=None, error=error, answer=answer))
 
 
 def _in_hands(taken: Taken) -> Any:

@@ -12,7 +12,11 @@ class PlanChanged(Exception):
 
 def keep(plan: Plan) -> str:
     """Store this plan unless it is there; the hash that runs refer to."""
-    stored = stored_hash(plan.name, plan.version)
+    return keep_as(plan, stored=stored_hash(plan.name, plan.version))
+
+
+def keep_as(plan: Plan, *, stored: str | None) -> str:
+    """The same, where what is stored was looked up already."""
     if stored is None:
         stored = _store(plan)
     if stored != plan.hash:

@@ -144,6 +144,7 @@ DECLARE
     drafts text[] := string_to_array(p_events, chr(30));
     last int := array_length(drafts, 1);
     stopped bool;
+    held text;
     draft text[];
     digest text;
     prev text;
@@ -158,7 +159,7 @@ BEGIN
         RETURN;
     END IF;
     -- The guards need not look again at the run that is locked here; see runs.ledger.guards.
-    PERFORM set_config('milepost.held', p_run::text, true);
+    held := set_config('milepost.held', p_run::text, true);
     stopped := r.cancel_requested OR r.pause_requested;
     IF stopped AND p_next IS NOT NULL THEN
         last := last - 1;
@@ -174,7 +175,7 @@ BEGIN
         WHERE run_id = p_run AND key = p_step AND generation = p_generation AND state = 'running';
     END IF;
     IF NOT FOUND THEN
-        PERFORM set_config('milepost.held', '', true);
+        held := set_config('milepost.held', '', true);
         RETURN;
     END IF;
     IF p_next IS NOT NULL THEN
@@ -218,7 +219,7 @@ BEGIN
             step_ordinal = COALESCE(p_next_ordinal, step_ordinal)
         WHERE id = p_run;
     END IF;
-    PERFORM set_config('milepost.held', '', true);
+    held := set_config('milepost.held', '', true);
     o_cancel := r.cancel_requested;
     o_pause := r.pause_requested;
 END $$;

@@ -23,13 +23,16 @@ def tell(
     workflow: str = "",
     groups: Sequence[str] = (),
     users: Sequence[int] = (),
+    but_not: int = 0,
 ) -> int:
     """How many messages were put into the caller's transaction, once for each `dedup_key` and lane.
 
     Title and link only: what it is about stays on the page, behind the sign-in. Mail goes to `users`
     and to those of `groups`; where nobody is named and no living channel fits, to all who may act.
+    `but_not` is a channel that the news is about.
     """
-    fitting = channels.fitting(tenant_id, severity=Severity(severity), workflow=workflow)
+    fits = channels.fitting(tenant_id, severity=Severity(severity), workflow=workflow)
+    fitting = [channel for channel in fits if channel.pk != but_not]
     named = bool(groups or users)
     nobody_else = not any(channel.dead_at is None for channel in fitting)
     to: list[str] = []

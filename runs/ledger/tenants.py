@@ -1,5 +1,7 @@
 """Tenants come to be, and own what is made for them."""
 
+from typing import cast
+
 from runs.models import Tenant
 from runs.rules.policy import Actor, may_see_tenant
 
@@ -13,9 +15,15 @@ class NoSuchTenant(Exception):
 def owner(actor: Actor, slug: str, *, to: str) -> Tenant:
     """The tenant that will own what the actor wants `to` make. Raises NoSuchTenant."""
     found = Tenant.objects.filter(slug=slug).first()
-    if found is None or not may_see_tenant(actor, found.pk):
+    require_owner(actor, slug, found.pk if found else None, to=to)
+    return cast("Tenant", found)
+
+
+def require_owner(actor: Actor, slug: str, tenant_id: int | None, *, to: str) -> int:
+    """The same, where the tenant's id was looked up already. Raises NoSuchTenant."""
+    if tenant_id is None or not may_see_tenant(actor, tenant_id):
         raise NoSuchTenant(f"There is no tenant {slug!r} that {actor.name} may {to} for.")
-    return found
+    return tenant_id
 
 
 def hold(tenant_id: int) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from django.db import transaction
 
@@ -93,7 +93,8 @@ def _take_effect(run: Run, wait: Wait, *, now: datetime) -> bool:
     text = canonical.dumps(dict(due.answer))
     close(run, wait, to=WaitState.RESOLVED, answer=text, by=due.by, now=now)
     fields = due.answer.get("fields") or {}
-    way = Way(then=due.then, by=due.by, because=due.because, wait=wait, fields=fields)
+    then = cast("Then", due.then)
+    way = Way(then=then, by=due.by, because=due.because, wait=wait, fields=fields)
     carry_out(run, way, closed=[_told(wait, by=due.by, facts=due.facts)], now=now)
     return True
 

@@ -81,6 +81,11 @@ class Message(models.Model):
                 name="message_of_a_run",
             ),
             models.Index(fields=["-created_at", "-id"], name="message_newest"),
+            models.Index(
+                fields=["lane", "-created_at", "-id"],
+                condition=models.Q(call__isnull=True),
+                name="notice_of_a_lane",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -30,7 +30,7 @@ def resume_preview(run: Run, *, refusal: str = "") -> Preview:
         generation=run.generation,
         checkpoint=run.checkpoint,
     )
-    return preview(plan_by_hash(run.plan_id), _past(run), choice, refusal=refusal)
+    return preview(plan_by_hash(run.plan_id), past_of(run), choice, refusal=refusal)
 
 
 def replay_preview(run: Run, *, checkpoint: int, forget_judgements: bool = False) -> Preview:
@@ -45,7 +45,7 @@ def replay_preview(run: Run, *, checkpoint: int, forget_judgements: bool = False
         checkpoint=checkpoint,
         forget_judgements=forget_judgements,
     )
-    return preview(plan_by_hash(run.plan_id), _past(run), choice, refusal=refusal)
+    return preview(plan_by_hash(run.plan_id), past_of(run), choice, refusal=refusal)
 
 
 def restart_preview(
@@ -62,7 +62,7 @@ def restart_preview(
         version=newest if newest != run.version else None,
     )
     return preview(
-        plan_by_hash(run.plan_id), _past(run, with_relatives=True), choice, refusal=refusal
+        plan_by_hash(run.plan_id), past_of(run, with_relatives=True), choice, refusal=refusal
     )
 
 
@@ -120,7 +120,8 @@ def _unsettled(run: Run) -> QuerySet[Call]:
     return Call.objects.filter(run=run, state__in=states, unsent=False).order_by("id")
 
 
-def _past(run: Run, *, with_relatives: bool = False) -> Past:
+def past_of(run: Run, *, with_relatives: bool = False) -> Past:
+    """What the run has come to, as dry runs need it."""
     mine = Call.objects.filter(run=run)
     steps = Step.objects.filter(run=run, superseded=False).order_by("ordinal")
     return Past(

@@ -3,11 +3,12 @@
 from uuid import UUID
 
 from runs.models import Call, Checkpoint, Run, Step
+from runs.queries.foretold import ways_on
 from runs.queries.plans import plan_by_hash
 from runs.rules.states import UNSETTLED_CALLS, StepState
 from runs.rules.surfacing import Stopped
 
-MOST_POINTS = 50
+MOST_POINTS = 20
 
 
 def stopped_at(run_id: UUID) -> Stopped:
@@ -17,7 +18,7 @@ def stopped_at(run_id: UUID) -> Stopped:
     planned = plan.step(run.step)
     rows = {step.key: step for step in Step.objects.filter(run=run, superseded=False)}
     step = rows[run.step]
-    names = {field.name for field in plan.input_fields}
+    names, points = {field.name for field in plan.input_fields}, _points(run)
     return Stopped(
         step=run.step,
         attempt=step.attempt,
@@ -34,7 +35,8 @@ def stopped_at(run_id: UUID) -> Stopped:
         ],
         may_restart=True,
         may_skip=planned.may_skip,
-        points=_points(run),
+        points=points,
+        foretold=ways_on(run, plan, step, points=[0, *points]),
     )
 
 

@@ -1,15 +1,18 @@
 """What a person is asked: the question, the options, and what each of them will do, in words.
 
 An ask is JSON: `kind`, `question`, `options` (each with `key`, `label`, `consequence`, `then` as
-in `Then`, `danger`, `fields`), `evidence`, `groups`, `irreversible`, and, where they apply, `plan`,
+in `Then`, `danger`, `fields`, and `details` where the consequence depends on what is filled in),
+`evidence`, `groups`, `irreversible`, and, where they apply, `plan`,
 `call` and `who`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from runs.rules.redaction import under
+
 Ask = dict[str, Any]
-Then = Literal["resume", "cancel", "fail", "correct", "skip", "replay", "restart", "begin"]
+Then = Literal["resume", "cancel", "fail", "correct", "skip", "replay", "restart", "begin", "raise"]
 # What is asked after retries or the crash budget are used up, or after a definite refusal.
 AFTER_FAILURE = ("give up", "crashes", "refused")
 
@@ -22,6 +25,7 @@ def option(
     then: Then = "resume",
     danger: bool = False,
     fields: Mapping[str, Any] | None = None,
+    details: Sequence[str] = (),
 ) -> dict[str, Any]:
     return {
         "key": key,
@@ -30,6 +34,7 @@ def option(
         "then": then,
         "danger": danger,
         "fields": dict(fields or {}),
+        **({"details": list(details)} if details else {}),
     }
 
 
@@ -43,7 +48,9 @@ def ask(
     irreversible: bool = False,
     plan: Mapping[str, Any] | None = None,
     call: Mapping[str, Any] | None = None,
+    redact: Sequence[str] = (),
 ) -> Ask:
+    """`redact` are the paths of request and evidence that nobody is shown; the digest covers them."""
     return {
         "kind": kind,
         "question": question,
@@ -53,6 +60,7 @@ def ask(
         "irreversible": irreversible,
         "plan": dict(plan) if plan is not None else None,
         "call": dict(call) if call is not None else None,
+        **({"redact": list(redact)} if redact else {}),
     }
 
 
@@ -81,6 +89,7 @@ def approve_plan(
     later: Sequence[str],
     on_expiry: str,
     generation: int = 1,
+    redact: Mapping[str, Sequence[str]] | None = None,
 ) -> Ask:
     """Approve the sealed list `plan`, whose rows are read from where they are stored."""
     names = ", ".join(sorted(effects)) or "nothing"
@@ -99,6 +108,7 @@ def approve_plan(
             "digest": digest,
             "effects": dict(effects),
             "on_expiry": on_expiry,
+            **({"redact": {name: [*paths] for name, paths in redact.items()}} if redact else {}),
         },
     )
 
@@ -126,7 +136,12 @@ def _plan_options(
 
 
 def approve_call(
-    *, step: str, call: Mapping[str, Any], groups: Sequence[str], changed_from: Any = None
+    *,
+    step: str,
+    call: Mapping[str, Any],
+    groups: Sequence[str],
+    changed_from: Any = None,
+    redact: Sequence[str] = (),
 ) -> Ask:
     """Approve one irreversible call on exactly the bytes shown."""
     again = " The request has changed since it was approved." if changed_from else ""
@@ -152,32 +167,7 @@ def approve_call(
         groups=groups,
         irreversible=True,
         call=call,
-    )
-
-
-def question(
-    *,
-    text: str,
-    options: Sequence[str],
-    fields: Mapping[str, Any] | None,
-    evidence: Any,
-    groups: Sequence[str],
-) -> Ask:
-    """What `run.ask` asks."""
-    return ask(
-        "question",
-        text,
-        [
-            option(
-                key,
-                key.replace("_", " ").capitalize(),
-                f"The step goes on with the answer “{key}”.",
-                fields=fields,
-            )
-            for key in options
-        ],
-        evidence=evidence,
-        groups=groups,
+        redact=under(redact, "changed_from"),
     )
 
 
@@ -189,21 +179,21 @@ def reconcile(
     evidence: Any,
     irreversible: bool,
     undone_by: str = "",
+    redo: Sequence[dict[str, Any]] = (),
+    redact: Sequence[str] = (),
 ) -> Ask:
-    """What happened to a call whose result nobody knows (I6); `undone_by` is what compensates it."""
+    """What happened to a call whose result nobody knows (I6); `undone_by` is what compensates it.
+
+    `redo` are the ways on that begin earlier, or anew.
+    """
     return ask(
         "reconcile",
         f"Did {call['effect']} for {call['resource']} happen?",
         [
             _happened(step),
-            option(
-                "did_not",
-                "It did not: send again",
-                f"The same request is sent again under the same key {call['key']}. If it did "
-                "happen after all, and the receiver does not recognise the key, it happens twice.",
-                danger=irreversible,
-            ),
+            _did_not(call, irreversible=irreversible),
             *([_undo(step, call, undone_by)] if undone_by else []),
+            *redo,
             option(
                 "stop",
                 "Stop",
@@ -215,6 +205,7 @@ def reconcile(
         evidence={"why": why, **(evidence or {})},
         irreversible=irreversible,
         call=call,
+        redact=under(redact, "late_answers.*"),
     )
 
 
@@ -224,6 +215,17 @@ def _happened(step: str) -> dict[str, Any]:
         "It happened",
         f"Nothing is sent. Step {step} takes the id you enter as the receiver's answer and goes on.",
         fields={"receiver_id": {"type": "str", "label": "The receiver's id", "required": True}},
+    )
+
+
+def _did_not(call: Mapping[str, Any], *, irreversible: bool) -> dict[str, Any]:
+    return option(
+        "did_not",
+        "It did not: send again",
+        f"The same request leaves once more, as sending {call['sends'] + 1}, under the same key "
+        f"{call['key']}. If it did happen after all, and the receiver does not recognise the key, it "
+        "happens twice.",
+        danger=irreversible,
     )
 
 
@@ -238,7 +240,14 @@ def _undo(step: str, call: Mapping[str, Any], undone_by: str) -> dict[str, Any]:
     )
 
 
-def conflict(*, step: str, call: Mapping[str, Any], new_request: Any, beside: str) -> Ask:
+def conflict(
+    *,
+    step: str,
+    call: Mapping[str, Any],
+    new_request: Any,
+    beside: str,
+    redact: Sequence[str] = (),
+) -> Ask:
     """The same resource with another input: both are shown, and nothing is sent unasked (I5).
 
     `beside` is the resource that the new request would be sent for.
@@ -248,11 +257,7 @@ def conflict(*, step: str, call: Mapping[str, Any], new_request: Any, beside: st
         f"Step {step} asked for {call['effect']} on {call['resource']} before with another "
         "request. Which holds?",
         [
-            option(
-                "keep_first",
-                "Keep the first",
-                "Nothing new is sent. The step goes on with the first request and its result.",
-            ),
+            _keep_first(call),
             option(
                 "send_new",
                 "Send the new one as well",
@@ -275,6 +280,28 @@ def conflict(*, step: str, call: Mapping[str, Any], new_request: Any, beside: st
             "new_resource": beside,
         },
         call=call,
+        redact=under(redact, "first", "new"),
+    )
+
+
+def _keep_first(call: Mapping[str, Any]) -> dict[str, Any]:
+    label, then = _first_kept(str(call["state"]), unsent=bool(call.get("unsent")))
+    return option("keep_first", label, f"The new request is not sent. {then}")
+
+
+def _first_kept(state: str, *, unsent: bool) -> tuple[str, str]:
+    """What becomes of the first request, by how it stands."""
+    if state == "confirmed":
+        return "Keep the first", "The step goes on with the first request and its known answer."
+    if state == "refused":
+        return "Keep the first", "The first was refused, and the step is told so again."
+    if state == "abandoned":
+        return "Keep the first", "The first was undone, and the step is told so again."
+    if unsent:
+        return "Send the first", "The first request, which never left, is sent under its key."
+    return (
+        "Keep the first",
+        "Whether the first happened is settled by its key: by its contract, its probe, or a person.",
     )
 
 

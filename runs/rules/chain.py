@@ -6,14 +6,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
+from runs.rules import redaction
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """An audit event before it has its place: `body` is canonical JSON text."""
+    """An audit event before it has its place: `body` is canonical JSON text, without secrets."""
 
     kind: str
     body: str = "{}"
     step: str = ""
+
+    def __post_init__(self) -> None:
+        safe = redaction.shown_text(self.body)
+        if safe is not self.body:
+            object.__setattr__(self, "body", safe)
 
 
 def new_salt() -> str:

@@ -1,17 +1,14 @@
 """What a corrected input changes, told without secrets."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from runs.rules import canonical
 from runs.rules.plan import Plan
-from runs.rules.redaction import redact
+from runs.rules.redaction import HIDDEN, NAMES, redact
 
-SECRET_NAMES = re.compile(r"(?i)pass(word|wd|phrase)|secret|token|api_?key|credential|private_?key")
 LONGEST = 500
-HIDDEN = "[redacted]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +50,7 @@ def _change(name: str, old: Any, new: Any) -> Change:
 
 def shown(name: str, text: str) -> str:
     """A value as the record keeps it: nothing of a secret, and of a long one its beginning."""
-    if SECRET_NAMES.search(name):
+    if NAMES.search(name):
         return HIDDEN
     safe = redact(text, secrets={})
     return safe if len(safe) <= LONGEST else f"{safe[:LONGEST]}… ({len(text):,} characters)"

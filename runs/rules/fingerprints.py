@@ -57,6 +57,7 @@ def effect_facts(effect: Effect) -> dict[str, Any]:
         "compensated": effect.compensate is not None,
         "irreversible": effect.irreversible,
         **({"relay": True} if effect.relay else {}),
+        **({"redact": sorted(effect.redact)} if effect.redact else {}),
     }
 
 

@@ -178,10 +178,31 @@ def _about_an_approval(
             hint="Take valid_for out, or relay=True of its effects, which then leave at once.",
             place=step.place,
         )
+    yield from _about_who_approves(subject, step, approval)
     if approval.expires is not None and approval.on_expiry == "stay":
         yield problem(
             "W004",
             f"{subject}: the approval expires after {approval.expires}, and then nothing happens.",
             hint='Say what happens with on_expiry="cancel", or leave expires out.',
+            place=step.place,
+        )
+
+
+def _about_who_approves(
+    subject: str, step: StepDeclaration, approval: Approval
+) -> Iterator[Problem]:
+    if approval.quorum < len(approval.all_of) and approval.quorum != 1:
+        yield problem(
+            "E031",
+            f"{subject}: quorum={approval.quorum} is less than the {len(approval.all_of)} groups of all_of, "
+            "and nobody is counted for two.",
+            hint=f"Leave quorum out, or raise it to {len(approval.all_of)}.",
+            place=step.place,
+        )
+    if approval.four_eyes is False and any(effect.irreversible for effect in step.effects):
+        yield problem(
+            "W012",
+            f"{subject}: whoever starts the run may approve alone what cannot be undone.",
+            hint="Leave four_eyes out, unless this is meant; the decision's page says it.",
             place=step.place,
         )

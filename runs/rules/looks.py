@@ -90,7 +90,8 @@ LOOKS: dict[str, Look] = {
     "info": UNKNOWN,
     "acknowledged": ACTIVE,
     "snoozed": PAUSED,
-    "failing": FAILED,
+    # channels
+    "failing": WAITING,
     # schedules and their firings
     "on": OK,
     "overdue": FAILED,

@@ -46,6 +46,7 @@ class PlanEffect:
     irreversible: bool
     fingerprint: str
     relay: bool = False
+    redact: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +126,8 @@ class Plan:
     heartbeat: PlanHeartbeat | None
     hash: str
     doc: str
+    on_deadline: str = "stop"
+    redact: tuple[str, ...] = ()
 
     @property
     def plan_hash(self) -> str:
@@ -137,6 +140,11 @@ class Plan:
             if step.key == key:
                 return step
         raise KeyError(f"{self.name} version {self.version} has no step {key!r}")
+
+    def hidden_in(self, effect: str) -> tuple[str, ...]:
+        """The paths that nobody is shown in requests and answers of this effect."""
+        effects = (each for step in self.steps for each in step.effects)
+        return next((each.redact for each in effects if each.name == effect), ())
 
     def covered_hash(self) -> str:
         """The hash that these steps and fields make: `hash`, unless somebody changed the plan."""
@@ -166,6 +174,8 @@ class Plan:
             heartbeat=PlanHeartbeat(**heartbeat) if heartbeat else None,
             hash=data["hash"],
             doc=data["doc"],
+            on_deadline=data.get("on_deadline", "stop"),
+            redact=tuple(data.get("redact", ())),
         )
 
 
@@ -186,6 +196,8 @@ def plan_of(cls: type[Workflow]) -> Plan:
         heartbeat=_heartbeat(cls.heartbeat),
         hash=_hash(cls.name, cls.version, steps, fields),
         doc=inspect.cleandoc(cls.__doc__ or ""),
+        on_deadline=cls.on_deadline,
+        redact=tuple(cls.redact),
     )
 
 
@@ -234,9 +246,12 @@ def _step(declared: StepDeclaration, ordinal: int) -> PlanStep:
 
 
 def _effect(effect: Effect) -> PlanEffect:
-    return PlanEffect(
-        **fingerprints.effect_facts(effect), fingerprint=fingerprints.effect_fingerprint(effect)
-    )
+    facts = fingerprints.effect_facts(effect)
+    return _effect_from({**facts, "fingerprint": fingerprints.effect_fingerprint(effect)})
+
+
+def _effect_from(data: dict[str, Any]) -> PlanEffect:
+    return PlanEffect(**{**data, "redact": tuple(data.get("redact", ()))})
 
 
 def _approval(approval: Approval | Waived | None) -> PlanApproval | None:
@@ -268,7 +283,7 @@ def _step_from(data: dict[str, Any]) -> PlanStep:
     return PlanStep(
         **{
             **_tuples(data, "reads", "writes"),
-            "effects": tuple(PlanEffect(**effect) for effect in data["effects"]),
+            "effects": tuple(map(_effect_from, data["effects"])),
             "approval": _approval_from(approval) if approval else None,
             "retry": PlanRetry(**_tuples(data["retry"], "give_up_on")),
         }

@@ -1,6 +1,7 @@
 """Who may do what: the one answer that every page, command and link asks for."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
@@ -18,7 +19,8 @@ class Verb(StrEnum):
 class Actor:
     """Who is acting. `tenants` of None means all of them; `name` is what the audit says.
 
-    An administrator may do everything, in these tenants.
+    An administrator may do everything, in these tenants. `signed_in_at` is when who came by a page
+    last proved who they are; a command is run by an account of the machine, which has done so.
     """
 
     kind: Literal["user", "operator", "system"]
@@ -28,6 +30,7 @@ class Actor:
     permissions: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
     administrator: bool = False
+    signed_in_at: datetime | None = None
 
 
 class NotAllowed(Exception):

@@ -292,6 +292,13 @@ def _asks_about_calls(step: PlanStep, past: Past) -> Iterator[str]:
         yield f"asks about {of(refused, 'call')} that the receiver refused"
 
 
+def then_of(plan: Plan, call: PastCall, choice: Choice) -> str:
+    """What becomes of a call, or of a group of them, in words."""
+    if _is_new(plan, call, choice):
+        return _then_new(call)
+    return _then_same(plan, call, choice)
+
+
 def _call_fate(plan: Plan, call: PastCall, choice: Choice) -> CallFate:
     new = _is_new(plan, call, choice)
     return CallFate(
@@ -301,7 +308,7 @@ def _call_fate(plan: Plan, call: PastCall, choice: Choice) -> CallFate:
         resource=call.resource,
         state=call.state,
         fate="new" if new else "same",
-        then=_then_new(call) if new else _then_same(plan, call, choice),
+        then=then_of(plan, call, choice),
     )
 
 

@@ -1,20 +1,24 @@
 """Stop and surface: what a person is told, and may choose, when a step can go no further alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from runs.rules.asks import Ask, ask, option
 from runs.rules.inputs import Field
 from runs.rules.words import of
 
+RESUME, RESTART = "resume", "restart"
 MOST_NAMED = 20
 KEPT_AS_IT_IS = "May be left empty: then it stays as it is."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopped:
-    """Where a run stands still. `calls` are those of its step; `points` are checkpoints it passed."""
+    """Where a run stands still. `calls` are those of its step; `points` are checkpoints it passed.
+
+    `foretold` is the dry run, in words, of going on, of restarting, and of each point.
+    """
 
     step: str
     attempt: int
@@ -28,6 +32,7 @@ class Stopped:
     may_restart: bool = False
     may_skip: bool = False
     points: Sequence[int] = ()
+    foretold: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def in_doubt(self) -> Sequence[Mapping[str, Any]]:
@@ -58,7 +63,9 @@ def crashes(stopped: Stopped, *, crashes: int, because: str) -> Ask:
     )
 
 
-def refused(stopped: Stopped, *, call: Mapping[str, Any], reason: str) -> Ask:
+def refused(
+    stopped: Stopped, *, call: Mapping[str, Any], reason: str, redact: Sequence[str] = ()
+) -> Ask:
     """The receiver said no for certain; a person may reopen the call (R7)."""
     reopen = option(
         "reopen",
@@ -72,11 +79,12 @@ def refused(stopped: Stopped, *, call: Mapping[str, Any], reason: str) -> Ask:
         [reopen, *_others(stopped)],
         evidence={"reason": reason, **evidence_of(stopped)},
         call=call,
+        redact=redact,
     )
 
 
 def _asked(kind: str, text: str, stopped: Stopped, evidence: Mapping[str, Any]) -> Ask:
-    again = option("again", "Try again", _again(stopped))
+    again = option("again", "Try again", goes_on(stopped))
     return ask(
         kind,
         text,
@@ -102,11 +110,18 @@ def _place(stopped: Stopped) -> str:
     return f"behind checkpoint {stopped.checkpoint}{cursor}"
 
 
-def _again(stopped: Stopped) -> str:
+def goes_on(stopped: Stopped) -> str:
+    """What entering the step again does."""
     return (
         f"Step {stopped.step} is entered again {_place(stopped)}, with the same keys for the same "
         f"calls. {_calls(stopped)}".strip()
+        + _told(stopped, RESUME)
     )
+
+
+def _told(stopped: Stopped, way: str) -> str:
+    said = stopped.foretold.get(way)
+    return f" {said}" if said else ""
 
 
 def _calls(stopped: Stopped) -> str:
@@ -125,8 +140,7 @@ def _others(stopped: Stopped) -> list[dict[str, Any]]:
     return [
         *([_correct(stopped)] if stopped.fields else []),
         *([_skip(stopped)] if stopped.may_skip and stopped.later and not stopped.in_doubt else []),
-        *([_replay(stopped)] if stopped.points else []),
-        *([_restart(stopped)] if stopped.may_restart and not stopped.in_doubt else []),
+        *ways_to_redo(stopped),
         _cancel(stopped),
         _stop(stopped),
     ]
@@ -142,7 +156,7 @@ def _correct(stopped: Stopped) -> dict[str, Any]:
         "correct",
         "Correct the input",
         f"The fields you fill in replace those of the run's input, recorded with both digests.{kept} "
-        f"Then: {_again(stopped)}",
+        f"Then: {goes_on(stopped)}",
         then="correct",
         fields={field.name: _field(field) for field in stopped.fields},
     )
@@ -171,31 +185,54 @@ def _skip(stopped: Stopped) -> dict[str, Any]:
     )
 
 
+def ways_to_redo(stopped: Stopped, *, abandons: str = "") -> list[dict[str, Any]]:
+    """Replay and restart; a restart gives up the call of the key `abandons`, and no other (R5)."""
+    others = [call for call in stopped.in_doubt if call["key"] != abandons]
+    return [
+        *([_replay(stopped)] if stopped.points else []),
+        *([_restart(stopped, abandons=abandons)] if stopped.may_restart and not others else []),
+    ]
+
+
 def _replay(stopped: Stopped) -> dict[str, Any]:
+    points = [0, *stopped.points]
     return option(
         "replay",
         "Replay from a checkpoint",
-        "The steps behind the checkpoint you choose are redone as a new generation of this run. "
-        "Calls already confirmed are reused by their keys; one whose request would differ is asked "
-        f"about. {of(len(stopped.finished), 'step')} finished so far; 0 redoes them all.",
+        "The steps behind the checkpoint you choose are redone as a new generation of this run, "
+        "under the same keys. Calls already confirmed are reused by their keys; one whose request "
+        f"would differ is asked about. {of(len(stopped.finished), 'step')} finished so far; 0 redoes "
+        "them all.",
         then="replay",
         fields={
             "checkpoint": {
                 "type": "int",
                 "label": "Checkpoint",
                 "required": True,
-                "choices": [0, *stopped.points],
+                "choices": points,
             }
         },
+        details=[
+            f"From {f'checkpoint {point}' if point else 'the start (0)'}:{told}"
+            for point in points
+            if (told := _told(stopped, str(point)))
+        ],
     )
 
 
-def _restart(stopped: Stopped) -> dict[str, Any]:
+def _restart(stopped: Stopped, *, abandons: str = "") -> dict[str, Any]:
+    given_up = (
+        f" The call under key {abandons} is recorded as abandoned: nobody will know whether it "
+        "happened."
+        if abandons
+        else ""
+    )
     return option(
         "restart",
         "Restart as a new run",
         "A new run begins at the first step with fresh keys, and this one is superseded: what it "
-        "has sent may happen a second time. If that cannot be undone, you are asked first.",
+        "has sent may happen a second time. If that cannot be undone, you are asked first."
+        f"{given_up}{_told(stopped, RESTART)}",
         then="restart",
         danger=True,
     )

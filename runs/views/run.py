@@ -71,14 +71,14 @@ def _waits(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
 
 
 def _input(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
-    visible = may(actor_of(request), Verb.VIEW_PAYLOADS)
-    run = page.run
+    visible, run = may(actor_of(request), Verb.VIEW_PAYLOADS), page.run
     return {"payload": payload_of(run.input, visible=visible, digest=run.input_digest)}
 
 
 def _audit(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
     chain = pages_tabs.chain_of(page.run)
-    return {"chain": chain, "line": payload_of(chain.line or "{}", visible=True, most=16_384)}
+    line = payload_of(chain.line or "{}", visible=True, most=16_384)
+    return {"chain": chain, "line": line, "may_export": may(actor_of(request), Verb.VIEW_PAYLOADS)}
 
 
 def _links(request: HtmxRequest, found: Any) -> dict[str, str]:

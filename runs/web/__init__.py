@@ -1,7 +1,7 @@
 """What every page needs from its request: who asks, how to answer, where in a list they are."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import wraps
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -19,6 +19,7 @@ from runs.queries.clock import db_now
 from runs.queries.keyset import Position
 from runs.queries.memberships import all_tenants, tenants_of
 from runs.rules.policy import Actor, NotAllowed, Verb, may
+from runs.web.proofs import signed_in_at
 
 View = Callable[..., HttpResponseBase]
 PERMISSIONS = {
@@ -48,7 +49,7 @@ def actor_of(request: HttpRequest) -> Actor:
 def _actor(request: HttpRequest) -> Actor:
     if not request.user.is_authenticated:
         raise PermissionDenied("Sign in first.")
-    return actor_for(request.user)
+    return replace(actor_for(request.user), signed_in_at=signed_in_at(request))
 
 
 def actor_for(user: User) -> Actor:

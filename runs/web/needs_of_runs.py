@@ -1,11 +1,12 @@
 """What runs, schedules, the outbox and drills have to say on the first page."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from urllib.parse import quote
 
 from django.urls import reverse
 
-from runs.queries import drills, pages_needs, pages_outbox, pages_schedules
+from runs.queries import drills, pages_channels, pages_needs, pages_outbox, pages_schedules
 from runs.rules.policy import Actor, Verb, may
 from runs.web.needs import Need, register
 
@@ -15,6 +16,7 @@ def register_all() -> None:
     register("schedules that start nothing", idle_schedules)
     register("what is stuck in the outbox", stuck_messages)
     register("failed drills", failed_drills)
+    register("channels that reach nobody", dead_channels)
 
 
 def failed_runs(actor: Actor) -> Sequence[Need]:
@@ -89,3 +91,36 @@ def failed_drills(actor: Actor) -> Sequence[Need]:
         )
         for drill in drills.failing(actor)
     ]
+
+
+def dead_channels(actor: Actor) -> Sequence[Need]:
+    dead = [
+        _unheard(
+            actor,
+            key=f"channel-{row.channel.pk}",
+            sentence=f"The channel {row.channel.name} reaches nobody: {row.channel.last_error}",
+            url=reverse("runs:channel_show", args=[row.channel.pk]),
+            since=row.channel.dead_at or row.channel.updated_at,
+        )
+        for row in pages_channels.failing(actor)
+    ]
+    mail = pages_channels.mail_that_does_not_leave(actor)
+    if mail is not None:
+        error = f"Mail does not leave: one notice was tried {mail.attempts} times. {mail.error}"
+        url = f"{reverse('runs:outbox')}?lane=mail"
+        since = mail.created_at
+        dead.append(_unheard(actor, key="channel-mail", sentence=error, url=url, since=since))
+    return dead
+
+
+def _unheard(actor: Actor, *, key: str, sentence: str, url: str, since: datetime) -> Need:
+    return Need(
+        key=key,
+        family="failed",
+        glyph="failed",
+        sentence=sentence,
+        url=url,
+        action="Look",
+        since=since,
+        yours=may(actor, Verb.ADMINISTER),
+    )

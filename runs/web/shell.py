@@ -11,13 +11,13 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from runs.queries import pages_shell
-from runs.rules.policy import Actor
+from runs.rules.policy import Actor, Verb, may
 from runs.web import THEMES, actor_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """One destination of the bar; left out while nothing answers at its address."""
+    """One destination of the bar; left out while nothing answers there, or it takes a `verb`."""
 
     name: str
     view: str
@@ -27,6 +27,7 @@ class Place:
     count: int = 0
     url: str = ""
     here: bool = False
+    verb: Verb | None = None
 
 
 PLACES = (
@@ -41,6 +42,7 @@ PLACES = (
     Place(name="Outbox", view="runs:outbox", key="g x", icon="arrow-up-right"),
     Place(name="Workers", view="runs:worker_list", key="g k", icon="server"),
     Place(name="Drills", view="runs:drill_list", key="g l", icon="flask-conical"),
+    Place(name="People", view="people", key="g p", icon="circle-user", verb=Verb.ADMINISTER),
 )
 
 
@@ -84,7 +86,7 @@ def places(request: HttpRequest) -> list[Place]:
     return [
         replace(place, url=url, count=counts.get(place.view, 0), here=_is_here(request, url))
         for place in PLACES
-        if (url := _address(place.view))
+        if (place.verb is None or may(actor, place.verb)) and (url := _address(place.view))
     ]
 
 

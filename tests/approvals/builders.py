@@ -72,6 +72,7 @@ def decide(actor: Actor, decision: Decision, option: str = "approve", **more: An
         "fields": {},
         "comment": COMMENT,
         "shown_digest": again(decision).digest,
+        "confirm": str(decision.run_id)[-6:],
         "through": BY_TEST,
     }
     return deciding.decide(actor, decision.pk, option=option, **(shown | more))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from runs.definition import registry
-from tests.approvals import workflows
+from tests.approvals import timed, workflows
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ def _nobody_is_rung(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 @pytest.fixture(autouse=True)
 def _workflows_of_these_tests() -> Iterator[None]:
     with registry.isolated():
-        for workflow in workflows.made():
+        for workflow in (*workflows.made(), *timed.made()):
             registry.register(workflow)
         yield
 

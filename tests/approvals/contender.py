@@ -1,13 +1,17 @@
-"""One of several programs that want to answer the same decisions at the same moment.
+"""Several processes that want to answer the same decisions at the same moment.
 
-Waits until the file GO exists, then does its verb to every decision, each at a moment that all
-share but for a few milliseconds of chance, and prints what it was told: `python -m tests.approvals.contender NAME VERB GO ID...`.
+One program is made ready and forks, so that each contender is a process of its own with a session
+of its own. They wait until the file GO exists, then each does its verb to every decision, at moments
+that all share but for a few milliseconds of chance, and writes down what it was told, beside GO:
+`python -m tests.approvals.contender GO ID,ID,... NAME=VERB...`.
 """
 
 import json
+import os
 import random
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import django
@@ -15,9 +19,39 @@ import django
 ROUND, SPREAD = 0.25, 0.04
 
 
-def main(name: str, verb: str, go: Path, decision_ids: list[int]) -> None:
+def main(go: Path, decision_ids: list[int], contenders: dict[str, str]) -> int:
     django.setup()
-    _say("ready")
+    _make_ready()
+    children = [_fork(go, decision_ids, *each) for each in contenders.items()]
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    return max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
+
+
+def _make_ready() -> None:
+    """What is imported before the fork is imported once; nobody has a session yet."""
+    from django.db import connection
+
+    from approvals.ledger import deciding  # noqa: F401
+
+    assert connection.connection is None
+
+
+def _fork(go: Path, decision_ids: list[int], name: str, verb: str) -> int:
+    if child := os.fork():
+        return child
+    code = 1
+    try:
+        told = _contend(go, decision_ids, name, verb)
+        go.with_name(f"{go.name}.{name}").write_text(json.dumps(told))
+        code = 0
+    finally:
+        if code:
+            traceback.print_exc()
+        os._exit(code)
+
+
+def _contend(go: Path, decision_ids: list[int], name: str, verb: str) -> list[dict[str, object]]:
     while not go.exists() or not go.read_text():
         time.sleep(0.001)
     begin, chance = float(go.read_text()), random.Random(name)  # noqa: S311
@@ -26,12 +60,7 @@ def main(name: str, verb: str, go: Path, decision_ids: list[int]) -> None:
         at = begin + number * ROUND + chance.random() * SPREAD
         time.sleep(max(0.0, at - time.time()))
         told.append(_try(name, verb, decision_id))
-    _say(json.dumps(told))
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    return told
 
 
 def _try(name: str, verb: str, decision_id: int) -> dict[str, object]:
@@ -68,10 +97,13 @@ def _act(name: str, verb: str, decision_id: int) -> bool:
         fields={},
         comment=f"by {name}",
         shown_digest=decision.digest,
+        confirm=decision.digest,
         through=Door(name="test"),
     )
     return True
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), [int(each) for each in sys.argv[4:]])
+    ids = [int(each) for each in sys.argv[2].split(",")]
+    pairs = dict(each.split("=") for each in sys.argv[3:])
+    sys.exit(main(Path(sys.argv[1]), ids, pairs))

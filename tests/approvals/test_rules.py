@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from approvals.rules import columns, schema, states, unseen
 from approvals.rules.asked import asked_of, digest_of
-from approvals.rules.door import Case, refusal, who_may
-from runs.rules import asks, canonical
+from approvals.rules.case import Case, who_may
+from approvals.rules.door import refusal
+from runs.rules import canonical, questions
 from runs.rules.policy import Actor, Verb
 from runs.rules.states import DecisionState
 
@@ -25,7 +26,7 @@ def an_actor(*permissions: str, groups: tuple[str, ...] = (), administrator: boo
 
 
 def a_case(*groups: str) -> Case:
-    ask = asks.question(
+    ask = questions.question(
         text="Go on?", options=("yes",), fields=None, evidence={"a": 1}, groups=groups
     )
     return Case(groups=frozenset(groups), asked=asked_of(canonical.dumps(ask)))
@@ -69,7 +70,7 @@ def test_who_may_is_said_in_words() -> None:
 def test_the_digest_of_a_question_covers_its_evidence() -> None:
     texts = [
         canonical.dumps(
-            asks.question(text="Go?", options=("yes",), fields=None, evidence=found, groups=())
+            questions.question(text="Go?", options=("yes",), fields=None, evidence=found, groups=())
         )
         for found in ({"a": 1}, {"a": 2})
     ]

@@ -99,4 +99,4 @@ def test_what_declares_no_undo_offers_none() -> None:
         run_id = sold_in_doubt(shop, effect, errand)
 
     options = [each["key"] for each in runs.asked_of(runs.open_wait(run_id))["options"]]
-    assert options == ["happened", "did_not", "stop"]
+    assert options == ["happened", "did_not", "restart", "stop"]

@@ -92,6 +92,7 @@ def _decide(
         fields=fields or {},
         comment="looked at in a test",
         shown_digest=shown,
+        confirm=shown,
         through=deciding.Door(name="test"),
     )
 

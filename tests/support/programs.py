@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,8 @@ class Site:
             "-m",
             "gunicorn",
             "config.wsgi",
+            "--config",
+            "python:config.gunicorn",
             "--bind",
             f"127.0.0.1:{port}",
             "--workers",
@@ -187,7 +190,11 @@ class Site:
         return [process for process in psutil.process_iter() if _bears(process, self.mark)]
 
     def leaves_nothing(self, *, within: float = 10) -> None:
-        eventually(lambda: not self.processes(), within=within, what="no process is left over")
+        try:
+            eventually(lambda: not self.processes(), within=within, what="no process is left over")
+        except AssertionError as late:
+            left = "\n".join(map(_described, self.processes()))
+            raise AssertionError(f"{late}\nleft over:\n{left}") from None
 
     def end(self) -> None:
         """Kills all of it, groups and strays, and waits until they are gone."""
@@ -217,6 +224,13 @@ def _bears(process: psutil.Process, mark: str) -> bool:
         return alive and process.environ().get(MARK) == mark
     except psutil.Error:
         return False
+
+
+def _described(process: psutil.Process) -> str:
+    with process.oneshot(), suppress(psutil.Error):
+        command = " ".join(process.cmdline())
+        return f"{process.pid} of {process.ppid()}, {process.status()}: {command}"
+    return f"{process.pid}, gone meanwhile"
 
 
 def _kill(process: psutil.Process) -> None:

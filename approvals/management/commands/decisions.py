@@ -8,17 +8,20 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from approvals.ledger import deciding
-from approvals.ledger.deciding import CommentMissing, Decided, Door, NothingLeft
+from approvals.ledger.deciding import Decided, Door, NothingLeft
+from approvals.ledger.grounds import GroundMoved
 from approvals.ledger.holding import DecisionChanged, DecisionClosed
 from approvals.ledger.striking import NoSuchCall, NothingToStrike
-from approvals.management import wording
+from approvals.management import hands, rule_verbs, wording
 from approvals.queries import told
 from approvals.queries.visible import NoSuchDecision, visible_decision
-from approvals.rules.asked import APPROVE, REJECT, NoSuchOption, asked_of
+from approvals.rules.asked import APPROVE, REJECT, NoSuchOption
+from approvals.rules.demands import SHORTEST_DIGEST, CommentMissing, ConfirmationMissing
 from approvals.rules.door import NotYours
 from approvals.rules.schema import FieldsRefused
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
+from runs.ledger.limits import DeadlineTooShort, NoDeadline
 from runs.ledger.plans import PlanChanged
 from runs.management.acting import UnknownActor, actor_named
 from runs.rules.inputs import InvalidInput
@@ -33,6 +36,9 @@ WRONG = (
     DecisionClosed,
     DecisionChanged,
     NothingLeft,
+    GroundMoved,
+    NoDeadline,
+    DeadlineTooShort,
     NothingToCorrect,
     InvalidInput,
     NotReplayable,
@@ -41,9 +47,18 @@ WRONG = (
     UnknownWorkflow,
     BrokenWorkflow,
     PlanChanged,
+    *hands.WRONG,
+    *rule_verbs.WRONG,
 )
-MISUSED = (NoSuchOption, FieldsRefused, CommentMissing, NoSuchCall, NothingToStrike)
-SHORTEST_DIGEST = 12
+MISUSED = (
+    NoSuchOption,
+    FieldsRefused,
+    CommentMissing,
+    ConfirmationMissing,
+    NoSuchCall,
+    NothingToStrike,
+    *rule_verbs.MISUSED,
+)
 
 
 class Command(BaseCommand):
@@ -51,7 +66,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(
-            dest="verb", required=True, metavar="list|show|approve|reject|answer"
+            dest="verb",
+            required=True,
+            metavar="list|show|approve|reject|answer|claim|release|hand-over|withdraw|rules",
         )
         listing = verbs.add_parser("list", help="what is open; --state for others")
         listing.add_argument("--state", default="open", choices=told.STATES)
@@ -70,9 +87,18 @@ class Command(BaseCommand):
         for verb in answering.values():
             verb.add_argument("--comment", default="", help="kept with the record")
             verb.add_argument("--digest", default="", help="the beginning of what was shown")
+            verb.add_argument(
+                "--confirm", default="", help="the last 6 characters of the run's reference or id"
+            )
+            verb.add_argument(
+                "--break-glass",
+                action="store_true",
+                help="as an administrator, decide alone what takes others; everybody is told",
+            )
         answering["answer"].add_argument("--option", required=True, metavar="KEY")
         answering["answer"].add_argument("--field", action="append", default=[], metavar="K=V")
-        for verb in (listing, showing, *answering.values()):
+        others = [*hands.add(verbs), *rule_verbs.add(verbs)]
+        for verb in (listing, showing, *answering.values(), *others):
             verb.add_argument("--as", dest="who", metavar="USER", help="act as this user")
             verb.add_argument("--json", action="store_true", help="print JSON")
 
@@ -90,6 +116,12 @@ class Command(BaseCommand):
                 self._list(actor, **options)
             case "show":
                 self._show(actor, **options)
+            case "rules":
+                value, lines = rule_verbs.said(actor, options["rule_verb"], options)
+                self._print(value, lines, as_json=options["json"])
+            case "claim" | "release" | "hand-over" | "withdraw":
+                value, line = hands.said(actor, verb, options)
+                self._print(value, [line], as_json=options["json"])
             case _:
                 self._answer(actor, verb=verb, **options)
 
@@ -111,8 +143,10 @@ class Command(BaseCommand):
             option=option,
             fields=fields,
             comment=options["comment"],
-            shown_digest=_shown_digest(actor, id, option, options),
+            shown_digest=_shown_digest(actor, id, options),
             struck=options.get("strike"),
+            confirm=options["confirm"] or options["digest"],
+            break_glass=options["break_glass"],
             through=Door(name="command"),
         )
         self._print(_said(decided), [wording.sentence_of(decided)], as_json=json)
@@ -133,18 +167,15 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _shown_digest(actor: Actor, decision_id: int, option: str, said: dict[str, Any]) -> str:
-    """The whole digest of which the beginning was typed; where nothing is grave, what stands now."""
+def _shown_digest(actor: Actor, decision_id: int, said: dict[str, Any]) -> str:
+    """The whole digest of which the beginning was typed; what stands now where none was."""
     decision = visible_decision(actor, decision_id)
-    asked = asked_of(decision.ask)
     now = told.digest_left(decision, said.get("strike"))
     typed = said["digest"].lower()
-    if not typed and not asked.grave(asked.option(option)):
-        return now
-    if len(typed) < SHORTEST_DIGEST:
-        raise CommentMissing(
-            f"This cannot be undone. Confirm with --digest and at least {SHORTEST_DIGEST} "
-            f"characters of the digest that `decisions show {decision_id}` prints."
+    if typed and len(typed) < SHORTEST_DIGEST:
+        raise ConfirmationMissing(
+            f"Confirm with --digest and at least {SHORTEST_DIGEST} characters of the digest that "
+            f"`decisions show {decision_id}` prints."
         )
     return now if now.startswith(typed) else typed
 
@@ -156,4 +187,9 @@ def _said(decided: Decided) -> dict[str, Any]:
         "option": decided.option,
         "then": decided.then,
         "digest": decided.digest,
+        "votes": {
+            "needed": decided.tally.needed,
+            "given": decided.tally.given,
+            "still": decided.tally.still,
+        },
     }

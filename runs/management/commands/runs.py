@@ -1,10 +1,11 @@
 """The command `runs`: start them, see them, move them."""
 
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runs.ledger import lifecycle
-from runs.management import given, waiting, wording
+from runs.management import exporting, given, waiting, wording
 from runs.management.redoing import RedoingCommand
 from runs.queries import memberships, pages_runs, pages_tabs, shown
 from runs.queries.clock import db_now
@@ -27,6 +28,10 @@ class Command(RedoingCommand):
         ("show", "one run with its steps"),
         ("why", "why a run stands where it stands, and what comes next"),
         ("audit", "all that is recorded of a run, its chain verified, and its audit line"),
+        (
+            "export",
+            "all that is known of a run, in one file that can be checked without a database",
+        ),
         *RedoingCommand.moving,
         *RedoingCommand.redoing,
     )
@@ -54,6 +59,10 @@ class Command(RedoingCommand):
         parser.add_argument("run", help="an id, a part of one, or a reference")
 
     arguments_of_why = arguments_of_audit = arguments_of_show
+
+    def arguments_of_export(self, parser: ArgumentParser) -> None:
+        self.arguments_of_show(parser)
+        parser.add_argument("--to", required=True, type=Path, metavar="FILE", help="is replaced")
 
     def do_start(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
         if said["start_key"] is not None:
@@ -158,3 +167,13 @@ class Command(RedoingCommand):
             self.say({}, wording.lines_of_chain(chain, line), as_json=False)
         if not chain.verified:
             raise SystemExit(1)
+
+    def do_export(self, actor: Actor, *, run: str, to: Path, as_json: bool, **_: Any) -> None:
+        found = given.the_run(actor, run)
+        told = exporting.export(actor, found, to)
+        lines = [
+            f"{to} holds all that is known of run {found.reference}.",
+            f"Its chain ends with {told['head']}: note that elsewhere.",
+            f"Check it anywhere: manage.py verify --bundle {to} --head {told['head']}",
+        ]
+        self.say(told, lines, as_json=as_json)

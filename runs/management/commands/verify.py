@@ -3,6 +3,7 @@
 import json
 from argparse import ArgumentParser
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -12,6 +13,7 @@ from runs.ledger.transitions import NoSuchRun
 from runs.management import given
 from runs.management.acting import actor_named
 from runs.queries.verify import violations
+from runs.rules.bundle_checks import faults_of
 from runs.rules.violations import Violation
 from runs.rules.words import of
 
@@ -19,16 +21,24 @@ from runs.rules.words import of
 class Command(BaseCommand):
     help = (
         "Checks all that can be checked on the database: chains, checkpoints, results, calls and "
-        "what allowed them, waits, assignments, guards. Ends with 1 when anything is wrong."
+        "what allowed them, waits, assignments, guards. With --bundle checks an exported run and "
+        "needs no database. Ends with 1 when anything is wrong."
     )
     requires_system_checks = []  # It says itself what is wrong.
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--run", action="append", help="only this run; may be repeated")
         parser.add_argument("--files", action="store_true", help="read every artifact too")
+        parser.add_argument("--bundle", type=Path, metavar="FILE", help="a run that was exported")
+        parser.add_argument(
+            "--head", default="", help="with --bundle: the end of its chain, as you know it"
+        )
         parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
 
     def handle(self, *args: Any, run: list[str] | None, as_json: bool, **options: Any) -> None:
+        if options["bundle"] is not None:
+            self._check_bundle(options["bundle"], head=options["head"], as_json=as_json)
+            return
         try:
             meant = [given.the_run(actor_named(None), text).pk for text in run] if run else None
             found = violations(meant, files=options["files"])
@@ -41,6 +51,21 @@ class Command(BaseCommand):
         self._print(found, as_json=as_json)
         if found:
             raise CommandError(of(len(found), "violation"), returncode=1)
+
+    def _check_bundle(self, file: Path, *, head: str, as_json: bool) -> None:
+        if not file.is_file():
+            raise CommandError(f"There is no file {file}.", returncode=2)
+        found = faults_of(file, head=head)
+        if as_json:
+            listed = {"bundle": str(file), "faults": found}
+            self.stdout.write(json.dumps(listed, ensure_ascii=False, indent=2))
+        else:
+            for fault in found:
+                self.stdout.write(fault)
+        if found:
+            raise CommandError(of(len(found), "fault"), returncode=1)
+        if not as_json:
+            self.stdout.write(f"{file.name} is whole: nothing in it was changed.")
 
     def _print(self, found: list[Violation], *, as_json: bool) -> None:
         if as_json:

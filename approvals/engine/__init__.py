@@ -1,0 +1,1 @@
+"""What takes its time, outside of any transaction: receivers that are asked once more."""

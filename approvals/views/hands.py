@@ -1,0 +1,90 @@
+"""Claiming, releasing, handing over and taking back: each a new resource of its decision."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from approvals.ledger import claiming, handing_over, withdrawing
+from approvals.queries import in_hand
+from approvals.views.refusals import refusing
+from runs.queries.clock import db_now
+from runs.web import HtmxRequest, actor_of, page_or_part
+
+REFUSALS = (
+    claiming.ClaimedByOther,
+    claiming.NotClaimed,
+    handing_over.MayNotAnswer,
+    withdrawing.NothingToWithdraw,
+)
+
+
+@require_safe
+def index(request: HtmxRequest) -> HttpResponse:
+    """What is in somebody's hands."""
+    found = in_hand.in_hands(actor_of(request), now=db_now())
+    page = "approvals/claimed.html"
+    return page_or_part(request, page, page, hands=found)
+
+
+@require_POST
+@refusing
+def claim(request: HtmxRequest, decision_id: int) -> HttpResponse:
+    return _done(
+        request,
+        decision_id,
+        lambda: claiming.claim(actor_of(request), decision_id),
+        "Others see for ten minutes that you read it.",
+    )
+
+
+@require_POST
+@refusing
+def release(request: HtmxRequest, decision_id: int) -> HttpResponse:
+    return _done(
+        request,
+        decision_id,
+        lambda: claiming.release(actor_of(request), decision_id),
+        "You do not read it any more.",
+    )
+
+
+@require_POST
+@refusing
+def hand_over(request: HtmxRequest, decision_id: int) -> HttpResponse:
+    kind, _, name = request.POST.get("to", "").partition(":")
+    to = {"person": name} if kind == "person" else {"group": name}
+    because = request.POST.get("because", "")
+    return _done(
+        request,
+        decision_id,
+        lambda: handing_over.hand_over(actor_of(request), decision_id, because=because, **to),
+        f"Handed to {name}, who is told.",
+    )
+
+
+@require_POST
+@refusing
+def withdraw(request: HtmxRequest, decision_id: int) -> HttpResponse:
+    because = request.POST.get("because", "")
+    return _done(
+        request,
+        decision_id,
+        lambda: withdrawing.withdraw(actor_of(request), decision_id, because=because),
+        "Your answer counts no more. Nothing has happened.",
+    )
+
+
+def _done(request: HtmxRequest, decision_id: int, act: Any, told: str) -> HttpResponse:
+    """Back to where it was asked; what was refused says why, as 409."""
+    back = reverse("approvals:decision_show", args=[decision_id])
+    try:
+        act()
+    except REFUSALS as refused:
+        context = {"because": str(refused), "back_url": back}
+        return render(request, "409.html", context, status=409)
+    messages.success(request, told)
+    return redirect("approvals:claimed" if request.POST.get("back") == "claimed" else back)

@@ -1,0 +1,192 @@
+"""A run taken away in one file: whole, checked without a database, and every change is named."""
+
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from approvals.ledger import striking
+from approvals.models import Decision
+from runs.rules.bundle import SEAL, Packer, opened
+from runs.rules.bundle_checks import faults_of
+from tests.approvals.builders import a_decision, a_person, acting, again, decide
+from tests.approvals.reading import signed_in
+from tests.commands.saying import manage
+from tests.support import runs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def exported(decision: Decision, to: Path) -> Path:
+    file = to / "run.zip"
+    said = manage("runs", "export", str(decision.run_id), "--to", str(file))
+    assert said.code == 0, said
+    return file
+
+
+def an_exported(to: Path) -> Path:
+    """A run whose list was approved but for one call, and was carried out."""
+    decision = a_decision(text="You owe us")
+    paula = acting(a_person("paula"))
+    striking.strike(
+        paula, decision.pk, ordinals=[2], struck=True, expected_version=again(decision).seq
+    )
+    decide(paula, decision)
+    runs.drain()
+    return exported(decision, to)
+
+
+def test_a_bundle_verifies_without_a_database(tmp_path: Path) -> None:
+    file = an_exported(tmp_path)
+
+    with connection.execute_wrapper(no_query):
+        said = manage("verify", "--bundle", str(file))
+
+    assert said.code == 0
+    assert "is whole" in said.out
+
+
+def no_query(*_args: object) -> None:
+    raise AssertionError("a bundle is checked without a database")
+
+
+def test_it_holds_what_was_asked_shown_and_answered(tmp_path: Path) -> None:
+    bundle = opened(an_exported(tmp_path))
+    with bundle.file:
+        (vote,) = bundle.lines("decision_votes.jsonl")
+        (record,) = bundle.lines("decision_records.jsonl")
+        planned = json.dumps(bundle.lines("planned_calls.jsonl"))
+
+    assert (vote["by"], vote["struck"], record["vote_id"]) == ("paula", "[2]", vote["id"])
+    assert "You owe us" in planned
+
+
+def test_a_changed_byte_anywhere_is_found_and_named(tmp_path: Path) -> None:
+    whole = an_exported(tmp_path).read_bytes()
+    places = [*range(60), *range(60, len(whole) - 200, 211), *range(len(whole) - 200, len(whole))]
+    file, passed = tmp_path / "changed.zip", []
+
+    for place in places:
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        found = faults_of(file)
+        if not found or not all(": " in one for one in found):
+            passed.append((place, found))
+
+    assert len(places) > 300
+    assert passed == []
+
+
+def test_a_file_that_was_cut_off_is_no_bundle(tmp_path: Path) -> None:
+    whole = an_exported(tmp_path).read_bytes()
+    file = tmp_path / "cut.zip"
+
+    for length in (0, 1, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:length])
+        assert faults_of(file), length
+
+
+Change = Callable[[dict[str, object]], None]
+FORGERIES: dict[str, tuple[str, Change, str]] = {
+    "who answered": (
+        "audit.jsonl",
+        lambda row: row.update(actor="somebody else"),
+        "audit.jsonl line",
+    ),
+    "a body in the chain": (
+        "audit.jsonl",
+        lambda row: row.update(body="{}"),
+        "audit.jsonl line",
+    ),
+    "the page that was shown": (
+        "decision_records.jsonl",
+        lambda row: row.update(sheet="{}"),
+        "decision_records.jsonl line 1: is not the page that was shown",
+    ),
+    "what was asked": (
+        "decisions.jsonl",
+        lambda row: row.update(ask=str(row["ask"]).replace("settle", "settled")),
+        "decisions.jsonl line 1: the ask",
+    ),
+    "a planned request": (
+        "planned_calls.jsonl",
+        lambda row: row.update(evidence="{}"),
+        "decisions.jsonl line 1: the calls in planned_calls.jsonl",
+    ),
+    "a request that was sent": (
+        "calls.jsonl",
+        lambda row: row.update(request="{}"),
+        "calls.jsonl line 1: request",
+    ),
+    "what became of a call": (
+        "calls.jsonl",
+        lambda row: row.update(state="refused"),
+        "calls.jsonl line 1: is not what the closing line says",
+    ),
+    "the input": ("run.jsonl", lambda row: row.update(input="{}"), "run.jsonl: the input"),
+    "the plan": ("plan.jsonl", lambda row: row.update(body="{}"), "plan.jsonl: is not the plan"),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_a_forgery_with_its_digests_made_anew_is_named(what: str, tmp_path: Path) -> None:
+    file = an_exported(tmp_path)
+    part, change, expected = FORGERIES[what]
+
+    forge(file, part, change)
+
+    found = faults_of(file)
+    assert any(one.startswith(expected) for one in found), found
+
+
+def forge(file: Path, part: str, change: Change) -> None:
+    """Pack the same again, but for one part that somebody changed."""
+    copy = file.with_suffix(".copy")
+    shutil.copy(file, copy)
+    bundle = opened(copy)
+    with bundle.file, file.open("w+b") as made:
+        packer = Packer(made)
+        for name in bundle.names():
+            rows = bundle.lines(name)
+            if name == part:
+                for row in rows:
+                    change(row)
+            packer.lines(name, rows)
+        packer.seal(bundle.about)
+
+
+def test_a_whole_forgery_is_found_by_the_head_that_was_noted(tmp_path: Path) -> None:
+    file = an_exported(tmp_path)
+    bundle = opened(file)
+    with bundle.file:
+        head = bundle.about["head"]
+
+    assert faults_of(file, head=head) == []
+    assert "you know it to end with" in faults_of(file, head="0" * 64)[0]
+
+
+def test_the_same_run_makes_the_same_parts_on_the_page(tmp_path: Path) -> None:
+    paula = a_person("paula")
+    decision = a_decision()
+    decide(acting(paula), decision)
+    file = exported(decision, tmp_path)
+
+    answer: Any = signed_in(paula).get(f"/runs/{decision.run_id}/bundle.zip")
+    other = tmp_path / "other.zip"
+    other.write_bytes(b"".join(answer.streaming_content))
+
+    assert faults_of(other) == []
+    with zipfile.ZipFile(file) as one, zipfile.ZipFile(other) as two:
+        assert one.read("audit.jsonl") == two.read("audit.jsonl")
+        assert one.comment.startswith(SEAL)
+
+
+def test_who_may_not_see_payloads_takes_nothing_away() -> None:
+    decision = a_decision()
+    looking = signed_in(a_person("vera", permissions=["operate"]))
+
+    assert looking.get(f"/runs/{decision.run_id}/bundle.zip").status_code == 403

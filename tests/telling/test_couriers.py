@@ -1,0 +1,107 @@
+"""Real couriers under a real watch: a slow receiver delays nobody else, and a killed one repeats under one id."""
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import psutil
+import pytest
+from django.db import transaction
+
+from runs.models import Channel, Message
+from runs.queries.clock import db_now
+from tests.approvals.builders import a_person
+from tests.support.programs import Program, Site
+from tests.support.waiting import eventually
+from tests.telling.builders import a_channel, news
+from tests.telling.conftest import Serve, say
+
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("allowed")]
+
+AT_ONCE = 60
+
+
+@pytest.fixture
+def watch(site: Site) -> Program:
+    site.settings["CHANNEL_NETWORKS"] = "127.0.0.0/8"
+    return site.start("watch")
+
+
+@pytest.fixture
+def black_hole() -> Iterator[str]:
+    """Takes connections and says nothing, ever."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+def couriers_at(watch: Program, port: int) -> list[psutil.Process]:
+    """The processes of this watch that are connected to a receiver."""
+    return [
+        child
+        for child in watch.family()
+        if any(c.raddr and c.raddr.port == port for c in child.net_connections())
+    ]
+
+
+def test_a_black_holed_webhook_delays_neither_mail_nor_another_channel(
+    site: Site, watch: Program, black_hole: str, serve: Serve
+) -> None:
+    person = a_person("mara", email="mara@example.org")
+    a_channel("hole", to=black_hole)
+    told: list[str] = []
+
+    def answer(handler: Any) -> None:
+        told.append(handler.headers["webhook-id"])
+        say(handler, 200)
+
+    a_channel("chat", to=serve(answer))
+    with transaction.atomic():
+        for number in range(AT_ONCE):
+            news(f"silence {number}", users=[person.pk])
+    began = time.monotonic()
+
+    left = Message.objects.filter(lane="mail", state="delivered")
+    eventually(lambda: left.count() == AT_ONCE, within=10, what="every mail leaves")
+    eventually(lambda: len(told) == AT_ONCE, within=10, what="every notice arrives")
+
+    assert time.monotonic() - began < 10
+    assert len(list((site.var / "mail").iterdir())) > 0
+    hole = Channel.objects.get(name="hole")
+    assert not Message.objects.filter(lane=f"channel {hole.pk}", state="delivered").exists()
+
+
+def test_a_courier_killed_between_sending_and_booking_repeats_under_the_same_id(
+    watch: Program, serve: Serve
+) -> None:
+    came: list[str] = []
+
+    def answer(handler: Any) -> None:
+        came.append(handler.headers["webhook-id"])
+        if len(came) == 1:
+            for courier in couriers_at(watch, handler.server.server_port):
+                os.kill(courier.pid, signal.SIGKILL)
+        say(handler, 200)
+
+    a_channel(to=serve(answer))
+    news()
+
+    eventually(lambda: len(came) == 1, within=20, what="it is sent")
+    message = Message.objects.get()
+    assert message.state == "pending"
+    # Its lease ends, as it would by itself; then its pause.
+    Message.objects.update(lease_until=db_now() - timedelta(seconds=1))
+    eventually(
+        lambda: Message.objects.filter(error__contains="may have arrived").exists(),
+        within=20,
+        what="that the courier ended is kept",
+    )
+    Message.objects.update(due_at=db_now())
+    eventually(
+        lambda: Message.objects.filter(state="delivered").exists(), within=20, what="it arrives"
+    )
+
+    assert came == [str(message.pk)] * 2
