@@ -33,6 +33,11 @@ class IncidentsPage:
     last_at: datetime | None
     version: str
 
+    @property
+    def untold(self) -> int:
+        """Of how many nobody was told, though somebody was to be."""
+        return sum(not each.messages and each.kind != "channel" for each in self.open)
+
 
 def incidents_page(actor: Actor, position: Position | None) -> IncidentsPage:
     found = open_incidents(actor)

@@ -18,12 +18,17 @@ def expectation(limits: Limits, *, now: datetime) -> str:
     if limits.cron:
         when = in_words(Timing(cron=limits.cron, zone=limits.zone, anchor=now))
     elif limits.period is not None:
-        when = f"every {span(limits.period)}"
+        when = f"every {said(limits.period)}"
     elif limits.late_start is not None:
-        return f"to begin within {span(limits.late_start)}"
+        return f"to begin within {said(limits.late_start)}"
     else:
         return "nothing by the clock"
-    return f"{when}, grace {span(limits.grace)}"
+    return f"{when}, grace {said(limits.grace)}"
+
+
+def said(seconds: float) -> str:
+    """As somebody wrote it: 5 s, where a measured one would be 5.0 s."""
+    return f"{seconds:g} s" if seconds < 10 else span(seconds)
 
 
 def usual_gap(limits: Limits, *, now: datetime) -> timedelta | None:

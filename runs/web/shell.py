@@ -17,7 +17,10 @@ from runs.web import THEMES, actor_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """One destination of the bar; left out while nothing answers there, or it takes a `verb`."""
+    """One destination of the bar; left out while nothing answers there, or it takes a `verb`.
+
+    Those that are gone to less often stand behind “More”, so that the bar fits a small screen.
+    """
 
     name: str
     view: str
@@ -28,6 +31,7 @@ class Place:
     url: str = ""
     here: bool = False
     verb: Verb | None = None
+    more: bool = False
 
 
 PLACES = (
@@ -38,11 +42,18 @@ PLACES = (
     Place(name="Alerts", view="monitors:incident_list", key="g a", icon="triangle-alert"),
     Place(name="Workflows", view="runs:workflow_list", key="g w", icon="workflow"),
     Place(name="Schedules", view="runs:schedule_list", key="g s", icon="clock"),
-    Place(name="Events", view="runs:event_list", key="g e", icon="bell"),
-    Place(name="Outbox", view="runs:outbox", key="g x", icon="arrow-up-right"),
+    Place(name="Events", view="runs:event_list", key="g e", icon="bell", more=True),
+    Place(name="Outbox", view="runs:outbox", key="g x", icon="arrow-up-right", more=True),
     Place(name="Workers", view="runs:worker_list", key="g k", icon="server"),
-    Place(name="Drills", view="runs:drill_list", key="g l", icon="flask-conical"),
-    Place(name="People", view="people", key="g p", icon="circle-user", verb=Verb.ADMINISTER),
+    Place(name="Drills", view="runs:drill_list", key="g l", icon="flask-conical", more=True),
+    Place(
+        name="People",
+        view="people",
+        key="g p",
+        icon="circle-user",
+        verb=Verb.ADMINISTER,
+        more=True,
+    ),
 )
 
 
