@@ -13,8 +13,10 @@ from runs.conf import conf, site
 from runs.rules import canonical
 
 ABSENT = (Verdict.SILENT.value, Verdict.CUT_OFF.value)
-# A worker renews its lease three times in its length; twice missed is no accident any more.
-LAPSED_SHARE = 0.7
+# A lease is renewed three times in its length: whoever beats after this share of it should have.
+DUE_SHARE = 0.4
+# By then a renewal that is only late has come.
+LAPSED_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,15 +26,17 @@ class View:
     now: datetime
     believed_at: datetime | None
     blind_until: datetime | None
+    is_blind: bool = False
 
     def counted(self, at: datetime, *, allowed: timedelta) -> datetime:
         return counted_from(at, allowed=allowed, blind_until=self.blind_until)
 
     def lapsed(self, renewed_at: datetime) -> datetime | None:
-        """From when on a lease that was not renewed tells something; None as long as it does not."""
+        """Since when a renewal is missing; None as long as it may only be late."""
         allowed = conf().lease * LAPSED_SHARE
-        lapsed = self.counted(renewed_at + allowed, allowed=allowed)
-        return lapsed if lapsed < self.now else None
+        if self.now < self.counted(renewed_at + allowed, allowed=allowed):
+            return None
+        return renewed_at + conf().lease * DUE_SHARE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,6 +94,7 @@ class Judge:
             now=db_now(),
             believed_at=watch.last_ping_at if watch else None,
             blind_until=gap.until_at if gap else None,
+            is_blind=gap is not None and gap.until_at is None,
         )
 
     def _look_at_schedules(self, monitors: Monitors, view: View) -> None:

@@ -114,7 +114,7 @@ def look_at_watch(monitors: Monitors, view: View, *, tenant_id: int) -> None:
         keeping.keep(own, now=view.now)
     elif seen.was_paused_by_a_person:
         paused_by_a_person(seen, view)
-    else:
+    elif not view.is_blind:
         ticks = liveness.ticks(DUTIES)
         slowest = min(ticks.values(), default=None)
         counted = view.counted(slowest + DUTY_LIMIT, allowed=DUTY_LIMIT) if slowest else None

@@ -162,7 +162,7 @@ def _seen(row: Monitor) -> Seen:
         removed=row.removed_at is not None,
         fence=row.fence,
         created_at=row.created_at,
-        was_state=row.last_state or MonitorState.NEW.value,  # type: ignore[attr-defined]
-        was_verdict=row.last_verdict or "",  # type: ignore[attr-defined]
+        was_state=row.last_state or row.state,  # type: ignore[attr-defined]
+        was_verdict=row.last_verdict or row.verdict,  # type: ignore[attr-defined]
         was_breach=row.last_breach or "",  # type: ignore[attr-defined]
     )

@@ -31,7 +31,7 @@ class Facts:
     `missing_from` is when the absence of a ping counts, its grace over; None when none is expected.
     `believed_at` is when a ping of our own last came through: silence before that may be ours.
     `lives` is whether its lease is good; None for what the database knows nothing of. `lapsed_at` is
-    from when on a lease that was not renewed shows that its holder cannot reach the database.
+    since when a renewal of it is missing: whoever beat after that cannot reach the database.
     `start_by` is the latest start of what has not begun; `end_by` the latest end of what has.
     """
 

@@ -34,6 +34,13 @@ class Living:
     to_database: Line | None
     web: Program
     watch: Program
+    cluster: Program
+    way: dict[str, str]
+
+    def tend(self) -> None:
+        """What a supervisor does: start the cluster again when it has ended."""
+        if self.cluster.process.poll() is not None:
+            self.cluster = self.plant.cluster(**self.way)
 
     def monitor(self, kind: str, subject: object = "") -> Monitor | None:
         subject = str(subject or kind)
@@ -59,12 +66,17 @@ class Living:
         return change
 
     def told_of(self, kind: str, subject: object = "") -> int:
-        """How many alerts were ever opened for it."""
+        """How many alerts were ever opened for it; what was said meanwhile is printed."""
         found = self.monitor(kind, subject)
-        return Alert.objects.filter(monitor=found).count() if found else 0
+        if found is None:
+            return 0
+        for change in VerdictChange.objects.filter(monitor=found).order_by("seq"):
+            print(f"{change.at:%H:%M:%S.%f} {change.verdict} {change.breach} {change.facts}")  # noqa: T201
+        return Alert.objects.filter(monitor=found).count()
 
     def everybody_is_well(self, *, within: float = 30) -> None:
         def well() -> bool:
+            self.tend()
             gone = [
                 str(pk) for pk in Worker.objects.exclude(state="live").values_list("pk", flat=True)
             ]
@@ -108,10 +120,16 @@ def a_living_place(var: Path, *, workers: int = 2, **settings: str) -> Iterator[
             way = {"SITE_URL": f"http://127.0.0.1:{to_web.port}"}
             if to_database is not None:
                 way["DATABASE_URL"] = _through(plant.site.database_url, to_database.port)
-            plant.cluster(workers=workers, **way)
+            cluster = plant.cluster(workers=workers, **way)
             watch = plant.watch(SITE_URL=web.url)
             place = Living(
-                plant=plant, to_web=to_web, to_database=to_database, web=web, watch=watch
+                plant=plant,
+                to_web=to_web,
+                to_database=to_database,
+                web=web,
+                watch=watch,
+                cluster=cluster,
+                way=way,
             )
             place.until_verdict("alive", "cluster")
             place.everybody_is_well()

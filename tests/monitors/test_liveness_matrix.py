@@ -113,12 +113,14 @@ def test_a_worker_whose_way_to_the_database_is_cut_beats_and_is_slow(place: Livi
     worker = Worker.objects.filter(state="live").latest("started_at")
     place.to_database.cut()
 
-    change = place.until_verdict("slow", "worker", worker.pk)
+    try:
+        change = place.until_verdict("slow", "worker", worker.pk)
+    finally:
+        place.to_database.mend()
 
     assert change.breach == "lease"
     assert "has not renewed its lease" in change.sentence
     assert "the database" in change.advice
-    place.to_database.mend()
     assert place.told_of("worker", worker.pk) == 1
 
 
