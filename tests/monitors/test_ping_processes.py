@@ -80,7 +80,7 @@ def test_a_client_made_for_healthchecks_works_with_the_host_changed(
         running = again(monitor)
     went_well = again(monitor)
     with HealthCheck(address, suppress_exceptions=True):
-        raise RuntimeError("the disk is full")
+        _fill_the_disk()
 
     assert running.last_start_at is not None
     assert (went_well.state, went_well.last_start_at) == ("up", None)
@@ -88,6 +88,10 @@ def test_a_client_made_for_healthchecks_works_with_the_host_changed(
     assert again(monitor).state == "down"
     assert b"the disk is full" in bytes(last_ping(monitor).body)
     assert capsys.readouterr().out == ""
+
+
+def _fill_the_disk() -> None:
+    raise RuntimeError("the disk is full")
 
 
 def test_a_body_of_any_length_counts_and_its_beginning_is_kept(web: Program) -> None:

@@ -54,7 +54,7 @@ def monitors(draw: Callable[..., Any]) -> dict[str, Any]:
     }
 
 
-PINGS = st.builds(
+PINGS: st.SearchStrategy[dict[str, Any]] = st.builds(
     dict,
     kind=st.sampled_from(list(PingKind)[:4]),
     rid=RIDS,

@@ -64,16 +64,18 @@ def test_a_key_that_was_ended_opens_nothing_and_ends_once(client: Client) -> Non
 def test_a_window_is_for_its_monitor_its_tag_or_all() -> None:
     now = db_now()
     web, mail = a_monitor(tags="web prod"), a_monitor(tags="mail")
-    times = {"starts_at": now - timedelta(hours=1), "ends_at": now + timedelta(hours=1)}
+    begin, end = now - timedelta(hours=1), now + timedelta(hours=1)
+    of_tag = WindowWish(because="new disks", tag="web", starts_at=begin, ends_at=end)
 
-    windows.open_window(the_operator(), WindowWish(because="new disks", tag="web", **times))
+    windows.open_window(the_operator(), of_tag)
     of_one = maintained_until([web, mail], now=now)
-    made = windows.open_window(the_operator(), WindowWish(because="the move", **times))
+    every = WindowWish(because="the move", starts_at=begin, ends_at=end)
+    made = windows.open_window(the_operator(), every)
     of_all = maintained_until([web, mail], now=now)
     windows.remove(the_operator(), made.pk)
 
     assert set(of_one) == {web.pk} == set(maintained_until([web, mail], now=now))
-    assert of_all == {web.pk: times["ends_at"], mail.pk: times["ends_at"]}
+    assert of_all == {web.pk: end, mail.pk: end}
     assert not maintained_until([web], now=now + timedelta(hours=2))
 
 

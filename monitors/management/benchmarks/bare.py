@@ -4,6 +4,7 @@ A WSGI application of its own, on the same database as the site and with the sam
 """
 
 import os
+from importlib import import_module
 from typing import ClassVar
 from uuid import UUID
 
@@ -17,11 +18,10 @@ from django.urls import path
 from django.utils import timezone
 
 if not settings.configured and "MILEPOST_BARE" in os.environ:
-    from config.settings import DATABASES
-
+    site = import_module(os.environ["DJANGO_SETTINGS_MODULE"])
     settings.configure(
         ALLOWED_HOSTS=["*"],
-        DATABASES=DATABASES,
+        DATABASES=site.DATABASES,
         MIDDLEWARE=[],
         ROOT_URLCONF=__name__,
         SECRET_KEY="of a benchmark, which signs nothing",  # noqa: S106
