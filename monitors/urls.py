@@ -4,6 +4,7 @@ from django.urls import path
 
 from monitors import api
 from monitors.views import (
+    incident_moves,
     incidents,
     metrics,
     monitor_forms,
@@ -43,8 +44,12 @@ urlpatterns = [
     path("badge/<slug:page>/<slug:signed>/<path:tag>.<slug:kind>", public.badge, name="badge_of"),
     path("alerts/", incidents.index, name="incident_list"),
     path("alerts/<int:incident_id>/", incidents.show, name="incident_show"),
-    path("alerts/<int:incident_id>/acknowledgements/", incidents.acknowledge, name="incident_ack"),
-    path("alerts/<int:incident_id>/snoozes/", incidents.snooze, name="incident_snooze"),
-    path("alerts/<int:incident_id>/reopenings/", incidents.reopen, name="incident_reopen"),
-    path("alerts/<int:incident_id>/resolutions/", incidents.resolve, name="incident_resolve"),
+    path(
+        "alerts/<int:incident_id>/acknowledgements/",
+        incident_moves.acknowledge,
+        name="incident_ack",
+    ),
+    path("alerts/<int:incident_id>/snoozes/", incident_moves.snooze, name="incident_snooze"),
+    path("alerts/<int:incident_id>/reopenings/", incident_moves.reopen, name="incident_reopen"),
+    path("alerts/<int:incident_id>/resolutions/", incident_moves.resolve, name="incident_resolve"),
 ]
