@@ -5,7 +5,7 @@ from django.test import Client
 
 from tests.monitors.pinged import a_monitor, again, last_ping
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(

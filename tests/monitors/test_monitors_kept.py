@@ -19,7 +19,7 @@ from runs.rules.policy import Actor, NotAllowed
 from tests.monitors.pinged import a_monitor, again, last_ping
 from tests.support.runs import the_operator, the_tenant
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 HOURLY = MonitorWish(name="Nightly backup", period=3600.0, grace=600.0)
 
 

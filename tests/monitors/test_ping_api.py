@@ -11,7 +11,7 @@ from monitors.models import Monitor, Ping
 from monitors.rules.received import BODY_KEPT
 from tests.monitors.pinged import KEY, a_key, a_monitor, again, last_ping
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 CODE = UUID("5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278")
 RID = "123e4567-e89b-12d3-a456-426614174000"
 OK, MALFORMED, RUN_ID = (200, "OK"), (400, "invalid url format"), (400, "invalid uuid format")

@@ -17,7 +17,7 @@ from runs.queries.clock import db_now
 from tests.monitors.pinged import a_monitor
 from tests.support.runs import the_operator, the_tenant
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def a_page(**more: object) -> StatusPage:

@@ -12,7 +12,7 @@ from monitors.rules.addresses import pinged
 from tests.dashboard.builders import a_person
 from tests.monitors.pinged import a_monitor
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 SHARING = "/monitors/sharing/"
 
 
