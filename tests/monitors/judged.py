@@ -41,10 +41,13 @@ class Bench:
 
     def look(self) -> None:
         """One own ping, if they come through, and one pass."""
+        self.pulse()
+        self.judge.go_round()
+
+    def pulse(self) -> None:
         ticks.note("clockwork", holder="tests")
         if self.own_pings:
             ping_own("watch", WATCH)
-        self.judge.go_round()
 
     def wait(self, seconds: float, *, meanwhile: Any = None) -> None:
         """Time passes in small steps, with a pass of the judge after each."""
