@@ -44,6 +44,10 @@ class Environment:
     workflow_apps: tuple[str, ...]
     workers: int
     lease_seconds: int
+    site_url: str
+    beat_seconds: int
+    watchdog_url: str
+    metrics_token: str
     model_url: str
     model_name: str
     model_key: str
@@ -71,6 +75,10 @@ class Environment:
             workflow_apps=read.listed("WORKFLOW_APPS", ""),
             workers=read.number("WORKERS", 2, low=1, high=256),
             lease_seconds=read.number("LEASE_SECONDS", 15, low=3, high=3600),
+            site_url=read.address("SITE_URL", ("http", "https")),
+            beat_seconds=read.number("BEAT_SECONDS", 10, low=0, high=3600),
+            watchdog_url=read.address("WATCHDOG_URL", ("http", "https")),
+            metrics_token=read.text("METRICS_TOKEN", ""),
             model_url=read.address("MODEL_URL", ("http", "https")),
             model_name=read.text("MODEL_NAME", ""),
             model_key=read.text("MODEL_KEY", ""),

@@ -20,6 +20,8 @@ VAR_DIR = ENVIRONMENT.var_dir
 HOST, PORT = ENVIRONMENT.host, ENVIRONMENT.port
 WORKERS = ENVIRONMENT.workers
 LEASE_SECONDS = ENVIRONMENT.lease_seconds
+SITE_URL, BEAT_SECONDS = ENVIRONMENT.site_url, ENVIRONMENT.beat_seconds
+WATCHDOG_URL, METRICS_TOKEN = ENVIRONMENT.watchdog_url, ENVIRONMENT.metrics_token
 MODEL_URL, MODEL_NAME = ENVIRONMENT.model_url, ENVIRONMENT.model_name
 MODEL_KEY = ENVIRONMENT.model_key
 REDIS_URL = ENVIRONMENT.redis_url
@@ -53,6 +55,8 @@ INSTALLED_APPS = [
     *WORKFLOW_APPS,
 ]
 MIDDLEWARE = [
+    # First: a ping needs nothing of what pages need, and is answered before any of it.
+    "monitors.heartbeats.take_pings",
     "django.middleware.security.SecurityMiddleware",
     "config.security.headers",
     "whitenoise.middleware.WhiteNoiseMiddleware",

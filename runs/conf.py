@@ -1,6 +1,6 @@
 """The settings of the engine, read once into a frozen object."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 
@@ -23,6 +23,8 @@ class Conf:
     ring_again_after: timedelta
     clock_offset: timedelta
     release: str
+    beat_every: timedelta
+    secret: str = field(repr=False)
 
 
 @cache
@@ -35,6 +37,8 @@ def conf() -> Conf:
         ring_again_after=timedelta(seconds=2),
         clock_offset=timedelta(seconds=getattr(settings, "CLOCK_OFFSET_SECONDS", 0)),
         release=getattr(settings, "RELEASE", ""),
+        beat_every=timedelta(seconds=getattr(settings, "BEAT_SECONDS", 0)),
+        secret=settings.SECRET_KEY,
     )
 
 

@@ -153,5 +153,8 @@ class Run(Protocol):
     def progress(self, n: int, of: int | None = None) -> None:
         """Say how far the step has come; counts as a sign of progress."""
 
+    def extend(self, by: timedelta, /) -> None:
+        """Say that this stretch of work may go on for so much longer from now, though it is long."""
+
     def artifact(self, name: str, content: bytes, media_type: str) -> dict[str, JSON]:
         """Store what is too large for a fact; a reference that fits into one."""

@@ -14,15 +14,24 @@ from runs.definition.step import StepDeclaration, declaration_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """How often a run says "I live", how late that may be, and how long it may make no progress."""
+    """How often a run says "I live", how late that may be, and how long it may make no progress.
+
+    `starts_within` is how long it may lie before a worker begins it; `longest` is how long a worker
+    may be at it without a pause, which the run itself puts off with `run.extend`.
+    """
 
     every: timedelta
     grace: timedelta
     progress: timedelta | None = None
+    starts_within: timedelta | None = None
+    longest: timedelta | None = None
 
     def __post_init__(self) -> None:
         require_positive("Heartbeat: every", self.every)
         require_positive("Heartbeat: grace", self.grace)
+        for name in ("starts_within", "longest"):
+            if getattr(self, name) is not None:
+                require_positive(f"Heartbeat: {name}", getattr(self, name))
         if self.progress is None:
             return
         require_positive("Heartbeat: progress", self.progress)

@@ -296,6 +296,13 @@ class RunContext:
         steps.note_progress(self.session.fence, self.attempt_made.place, done=n, total=of)
 
     @engine_side
+    def extend(self, by: timedelta, /) -> None:
+        if by <= timedelta():
+            raise ValueError(f"run.extend({by!r}): say how much longer it may take from now.")
+        parking.refuse_inside_transaction("extend", self.attempt_made)
+        steps.note_extension(self.session.fence, step=self.step, by=by)
+
+    @engine_side
     def artifact(self, name: str, content: bytes, media_type: str) -> dict[str, JSON]:
         digest = hashlib.sha256(content).hexdigest()
         begun = self.attempt_made.begun

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import connections
 
 from runs.dispatch.tethered import tether
-from runs.engine import courier, relay_courier
+from runs.engine import courier, duties, relay_courier
 from runs.engine.channel_couriers import ChannelCouriers
 from runs.engine.clockwork import Clockwork
 from runs.engine.firing import Firing
@@ -61,6 +61,7 @@ class Watch:
             self._duty("couriers of channels", _channels, parent=True),
             *(self._duty(f"courier {lane}", _courier(lane)) for lane in courier.LANES),
             *(self._duty(f"courier {lane}", _relay(lane)) for lane in relay_courier.lanes()),
+            *(self._duty(name, _registered(run)) for name, run in duties.registered()),
         ]
 
     def run(self) -> None:
@@ -141,6 +142,13 @@ def _clockwork(_: Duty, stopped: Callable[[], bool]) -> None:
 
 def _schedules(duty: Duty, stopped: Callable[[], bool]) -> None:
     Firing().run(stopped=stopped, must_end=duty.must_end)
+
+
+def _registered(run: duties.Run) -> Callable[[Duty, Callable[[], bool]], None]:
+    def work(duty: Duty, stopped: Callable[[], bool]) -> None:
+        run(stopped=stopped, must_end=duty.must_end)
+
+    return work
 
 
 def _channels(duty: Duty, stopped: Callable[[], bool]) -> None:

@@ -4,7 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from runs.definition import registry
 from runs.engine import drill_rehearsal, identity
 from runs.engine.away import AWAY, is_away
 from runs.engine.executor import execute
+from runs.engine.heartbeats import Heartbeats
 from runs.engine.lease_keeper import LeaseKeeper
 from runs.engine.versions import Caretaker, code_here
 from runs.ledger import assignments, lifecycle, takeover, workers
@@ -37,6 +38,8 @@ class Worker:
     def __init__(self, *, on_lost: Callable[[], None]) -> None:
         self.id, self.pid = UUID(int=uuid6.uuid7().int), os.getpid()
         self.keeper = LeaseKeeper(self.id, on_lost=on_lost)
+        every = conf().beat_every.total_seconds()
+        self.beats = Heartbeats("worker", str(self.id), every=every) if every else None
         self.plans, self.caretaker = known_plans(), Caretaker(code_here())
 
     def enlist(self) -> None:
@@ -54,6 +57,8 @@ class Worker:
             plans=list(self.caretaker.code.plans.values()),
         )
         self.keeper.start()
+        if self.beats is not None:
+            self.beats.start()
 
     def retire(self, *, because: str) -> None:
         self.leave()
@@ -62,6 +67,8 @@ class Worker:
     def leave(self) -> None:
         """Keep the lease no longer, and say nothing: what a process does that dies."""
         self.keeper.stop()
+        if self.beats is not None:
+            self.beats.stop()
         connection_created.disconnect(self._name_session)
 
     def _name_session(self, **_: Any) -> None:
@@ -88,7 +95,9 @@ class Worker:
 
     def _work_on(self, claimed: Claimed, boundary: Callable[[], str]) -> None:
         try:
-            if not execute(claimed, keeper=self.keeper, stop_at_boundary=boundary):
+            with self._beating(claimed):
+                kept = execute(claimed, keeper=self.keeper, stop_at_boundary=boundary)
+            if not kept:
                 self._end_if_replaced()
         except AWAY as error:
             self._give_back(claimed.fence, error)
@@ -96,6 +105,12 @@ class Worker:
             log.exception("engine.failed", extra={"run": str(claimed.fence.run_id)})
             self._let_go()
             raise
+
+    def _beating(self, claimed: Claimed) -> AbstractContextManager[None]:
+        if self.beats is None:
+            return nullcontext()
+        declared = registry.get(claimed.workflow, claimed.version).heartbeat
+        return self.beats.of(claimed.fence, declared.every.total_seconds() if declared else None)
 
     def _end_if_replaced(self) -> None:
         """Its run is somebody else's. A worker that was declared lost ends; nothing of it is wanted."""

@@ -26,6 +26,11 @@ def require_owner(actor: Actor, slug: str, tenant_id: int | None, *, to: str) ->
     return tenant_id
 
 
+def hold(tenant_id: int) -> None:
+    """Lock the tenant's row until the caller's transaction ends: one at a time decides for it."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+
+
 def keep_default(*, using: str) -> None:
     """The tenant that runs belong to where nobody says otherwise."""
     Tenant.objects.using(using).get_or_create(slug=DEFAULT, defaults={"name": "Default"})

@@ -20,3 +20,8 @@ def tenants_of(user_id: int) -> frozenset[int]:
     )
     named = {pk for pk, _, member in rows if member == user_id}
     return frozenset(named or {pk for pk, slug, _ in rows if slug == DEFAULT})
+
+
+def default_tenant_id() -> int | None:
+    """Who owns what belongs to the installation itself; None before the tables are set up."""
+    return Tenant.objects.filter(slug=DEFAULT).values_list("pk", flat=True).first()

@@ -14,6 +14,9 @@ from runs.rules.words import span
 
 CAP = 99
 WATCH_IS_SILENT_AFTER = timedelta(seconds=15)
+JUDGE = "judge"
+VITAL = {"clockwork": "lost work is not taken over", JUDGE: "silence is not noticed"}
+NAMED = {"clockwork": "watch", JUDGE: "its judge"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +58,18 @@ def engine_state() -> EngineState:
 
 
 def _watched(now: datetime) -> EngineState:
-    # Of the clockwork: that a lesser duty still goes round takes no lost work over.
-    tick = Tick.objects.filter(duty="clockwork").values_list("at", flat=True).first()
-    if tick is not None and now - tick <= WATCH_IS_SILENT_AFTER:
-        return EngineState(version="well")
-    since = f"for {span(now - tick)}" if tick else "ever"
-    return EngineState(
-        version=since,
-        trouble=f"Nobody watches: no tick of watch {since}, so lost work is not taken over.",
-    )
+    # Of these duties: that a lesser one still goes round takes no lost work over.
+    ticks = dict(Tick.objects.filter(duty__in=VITAL).values_list("duty", "at"))
+    for duty, lost in VITAL.items():
+        at = ticks.get(duty)
+        if at is not None and now - at <= WATCH_IS_SILENT_AFTER:
+            continue
+        if duty == JUDGE and (at is None or not conf().beat_every):
+            # It was never asked to judge: no beats are sent here.
+            continue
+        since = f"for {span(now - at)}" if at else "ever"
+        return EngineState(
+            version=f"{duty} {since}",
+            trouble=f"Nobody watches: no tick of {NAMED[duty]} {since}, so {lost}.",
+        )
+    return EngineState(version="well")

@@ -34,6 +34,7 @@ from runs.rules.violations import Violation
 log = logging.getLogger(__name__)
 
 AppsCheck = Callable[[UUID], Iterable[Violation]]
+DatabaseCheck = Callable[[], Iterable[Violation]]
 
 OF_A_RUN: tuple[Check, ...] = (
     input_is_kept,
@@ -65,12 +66,19 @@ MOST_A_CHECK = 20
 LOOKS = 5
 
 _of_other_apps: list[AppsCheck] = []
+_of_other_apps_tables: list[DatabaseCheck] = []
 
 
 def register(check: AppsCheck) -> None:
     """Let another app check its own rows about a run, whenever that run is checked."""
     if check not in _of_other_apps:
         _of_other_apps.append(check)
+
+
+def register_for_database(check: DatabaseCheck) -> None:
+    """Let another app check those of its rows that are no run's, whenever the database is checked."""
+    if check not in _of_other_apps_tables:
+        _of_other_apps_tables.append(check)
 
 
 def violations(run_ids: Iterable[UUID] | None = None, *, files: bool = False) -> list[Violation]:
@@ -83,7 +91,8 @@ def each_violation(
 ) -> Iterator[Violation]:
     """The same, one by one; a run at a time is in memory. `files` reads every artifact too."""
     if run_ids is None:
-        yield from chain.from_iterable(islice(check(), MOST_A_CHECK) for check in OF_THE_DATABASE)
+        checks = (*OF_THE_DATABASE, *_of_other_apps_tables)
+        yield from chain.from_iterable(islice(check(), MOST_A_CHECK) for check in checks)
     else:
         yield from guards_are_there()
     for run_id in _every_run() if run_ids is None else run_ids:

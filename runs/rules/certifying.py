@@ -273,7 +273,13 @@ def _heartbeat(known: Known) -> Iterator[Evidence]:
         return
     progress = f", progress within {span(beat.progress)}" if beat.progress else ""
     yield _passes(f"Every {span(beat.every)}, with a grace of {span(beat.grace)}{progress}.")
-    yield _unknown("Monitors are not built yet, so nobody is told when it is absent.")
+    yield _passes(
+        f"A monitor of its own watches it while it runs: silent for {span(beat.every + beat.grace)}, "
+        "it raises an alert, and people are told by the channels that it takes."
+    )
+    for limit, said in ((beat.starts_within, "begins late"), (beat.longest, "takes too long")):
+        if limit is not None:
+            yield _passes(f"It raises an alert when it {said}: {span(limit)} are allowed.")
 
 
 # 8. Scheduling

@@ -84,6 +84,12 @@ LOOKS: dict[str, Look] = {
     "cut_off": Look("failed", "cut"),
     "silent": Look("failed", "silent"),
     "blind": UNKNOWN,
+    # alerts, incidents and how they were told
+    "critical": FAILED,
+    "warning": WAITING,
+    "info": UNKNOWN,
+    "acknowledged": ACTIVE,
+    "snoozed": PAUSED,
     # channels
     "failing": WAITING,
     # schedules and their firings

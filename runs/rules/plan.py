@@ -84,6 +84,8 @@ class PlanHeartbeat:
     every: float
     grace: float
     progress: float | None
+    starts_within: float | None = None
+    longest: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,6 +266,8 @@ def _heartbeat(heartbeat: Heartbeat | None) -> PlanHeartbeat | None:
         every=heartbeat.every.total_seconds(),
         grace=heartbeat.grace.total_seconds(),
         progress=seconds(heartbeat.progress),
+        starts_within=seconds(heartbeat.starts_within),
+        longest=seconds(heartbeat.longest),
     )
 
 

@@ -11,13 +11,16 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from runs.queries import pages_shell
-from runs.rules.policy import Verb, may
+from runs.rules.policy import Actor, Verb, may
 from runs.web import THEMES, actor_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """One destination of the bar; left out while nothing answers there, or it takes a `verb`."""
+    """One destination of the bar; left out while nothing answers there, or it takes a `verb`.
+
+    Those that are gone to less often stand behind “More”, so that the bar fits a small screen.
+    """
 
     name: str
     view: str
@@ -32,20 +35,39 @@ class Place:
     def counted(self) -> str:
         return str(self.count)
     verb: Verb | None = None
+    more: bool = False
 
 
 PLACES = (
     Place(name="Needs you", view="home", key="g o", icon="inbox", phone=True),
     Place(name="Runs", view="runs:run_list", key="g r", icon="list", phone=True),
     Place(name="Decisions", view="approvals:decision_list", key="g d", icon="scale", phone=True),
-    Place(name="Workflows", view="runs:workflow_list", key="g w", icon="workflow", phone=True),
+    Place(name="Monitors", view="monitors:monitor_list", key="g m", icon="activity", phone=True),
+    Place(name="Alerts", view="monitors:incident_list", key="g a", icon="triangle-alert"),
+    Place(name="Workflows", view="runs:workflow_list", key="g w", icon="workflow"),
     Place(name="Schedules", view="runs:schedule_list", key="g s", icon="clock"),
-    Place(name="Events", view="runs:event_list", key="g e", icon="bell"),
-    Place(name="Outbox", view="runs:outbox", key="g x", icon="arrow-up-right"),
+    Place(name="Events", view="runs:event_list", key="g e", icon="bell", more=True),
+    Place(name="Outbox", view="runs:outbox", key="g x", icon="arrow-up-right", more=True),
     Place(name="Workers", view="runs:worker_list", key="g k", icon="server"),
-    Place(name="Drills", view="runs:drill_list", key="g l", icon="flask-conical"),
-    Place(name="People", view="people", key="g p", icon="circle-user", verb=Verb.ADMINISTER),
+    Place(name="Drills", view="runs:drill_list", key="g l", icon="flask-conical", more=True),
+    Place(
+        name="People",
+        view="people",
+        key="g p",
+        icon="circle-user",
+        verb=Verb.ADMINISTER,
+        more=True,
+    ),
 )
+
+
+Counted = Callable[[Actor], int]
+_counted: dict[str, Counted] = {}
+
+
+def register_count(view: str, count: Counted) -> None:
+    """How much waits at a place of another app; called from its AppConfig.ready."""
+    _counted[view] = count
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
@@ -75,6 +97,7 @@ def places(request: HttpRequest) -> list[Place]:
     actor = actor_of(request)
     waiting = pages_shell.waiting_for_people(actor)
     counts = {"home": waiting.needing_somebody, "approvals:decision_list": waiting.decisions}
+    counts |= {view: count(actor) for view, count in _counted.items()}
     return [
         replace(place, url=url, count=counts.get(place.view, 0), here=_is_here(request, url))
         for place in PLACES

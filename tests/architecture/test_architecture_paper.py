@@ -8,6 +8,7 @@ from django.apps import apps
 from django.core.management import get_commands
 
 from config.environment import ROOT
+from monitors.rules import states as monitor_states
 from runs.rules import states
 
 pytestmark = pytest.mark.one_database
@@ -49,6 +50,9 @@ def test_the_moves_it_draws_are_those_of_the_rules() -> None:
         states.WorkerState,
         states.DeliveryState,
         states.DecisionState,
+        monitor_states.MonitorState,
+        monitor_states.Verdict,
+        monitor_states.PingKind,
     ],
 )
 def test_it_names_every_state(enum: type[StrEnum]) -> None:
@@ -61,7 +65,7 @@ def test_it_explains_every_table() -> None:
     glossary = TEXT.partition("## Glossary")[2].partition("Commands:")[0].lower()
     tables = [
         str(model._meta.verbose_name)
-        for label in ("runs", "approvals")
+        for label in ("runs", "approvals", "monitors")
         for model in apps.get_app_config(label).get_models()
     ]
 

@@ -31,6 +31,13 @@ def test_bench_latency_prints_its_figures_as_json(capsys: pytest.CaptureFixture[
     assert {"start_median", "answer_median"} <= set(figures)
 
 
+def test_bench_pings_prints_its_figures_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("bench", "pings", "--runs", "40", "--only", "sqlite", "--json")
+
+    (figures,) = json.loads(capsys.readouterr().out).values()
+    assert set(figures) == {"pings_per_second", "bare_view_per_second", "ratio"}
+
+
 def test_bench_refuses_a_number_of_runs_that_is_none() -> None:
     with pytest.raises(CommandError, match="1 or more"):
         call_command("bench", "steps", "--runs", "-1")

@@ -14,6 +14,7 @@ from tests.definition.refunds import Refund
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NEVER_HERE = {
+    "extension_committed",
     "resend_committed",
     "refusal_committed",
     "unsent_committed",

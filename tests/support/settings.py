@@ -17,12 +17,15 @@ if TEST_DATABASE not in {"sqlite", "postgresql"}:
     raise SystemExit(f"TEST_DATABASE is {TEST_DATABASE!r}; say sqlite or postgresql.")
 
 OUR_OWN = (
-    "ALLOWED_HOSTS BEHIND_TLS CHANNEL_NETWORKS CHANNEL_SCHEMES DEBUG EMAIL_FROM EMAIL_URL HOST LEASE_SECONDS LOG_LEVEL MODEL_KEY MODEL_NAME "
-    "MODEL_URL PORT REDIS_URL SECRET_KEY SECRET_KEY_FILE TIME_ZONE WORKERS WORKFLOW_APPS"
+    "ALLOWED_HOSTS BEAT_SECONDS BEHIND_TLS CHANNEL_NETWORKS CHANNEL_SCHEMES DEBUG EMAIL_FROM EMAIL_URL HOST "
+    "LEASE_SECONDS LOG_LEVEL METRICS_TOKEN MODEL_KEY MODEL_NAME MODEL_URL PORT REDIS_URL SECRET_KEY "
+    "SECRET_KEY_FILE SITE_URL TIME_ZONE WATCHDOG_URL WORKERS WORKFLOW_APPS"
 )
 for name in OUR_OWN.split():
     os.environ.pop(name, None)
 os.environ["VAR_DIR"] = str(SCRATCH / "var")
+# Workers inside the tests' own process have nobody who would hear them.
+os.environ["BEAT_SECONDS"] = "0"
 os.environ["SECRET_KEY"] = "only-for-tests-" + "0" * 32
 os.environ["DATABASE_URL"] = (
     f"sqlite:///{SCRATCH / 'unused.sqlite3'}"

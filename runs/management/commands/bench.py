@@ -12,23 +12,23 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from runs.management import scratch
-from runs.management.benchmarks import latency, steps
+from runs.management.benchmarks.known import known
 from runs.management.scratch_postgresql import NoPostgreSQL
 
 KINDS = ("postgresql", "sqlite")
-WHAT = {"steps": steps.measure, "latency": latency.measure}
 
 
 class Command(BaseCommand):
     help = (
-        "Measure steps a second, or the latency of a start and of an approval, on scratch databases "
-        "of their own; nothing of this installation is touched."
+        "Measure steps a second, pings a second, or the latency of a start and of an approval, on "
+        "scratch databases of their own; nothing of this installation is touched."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", choices=sorted(WHAT))
-        parser.add_argument("--runs", type=int, help="how many runs (steps: 500, latency: 40)")
+        parser.add_argument("what", choices=list(known()))
+        usual = ", ".join(f"{name}: {each.runs}" for name, each in known().items())
+        parser.add_argument("--runs", type=int, help=f"how many runs, or pings ({usual})")
         parser.add_argument("--only", choices=KINDS, help="one kind of database")
         parser.add_argument(
             "--postgresql-url",
@@ -39,12 +39,12 @@ class Command(BaseCommand):
         parser.add_argument("--on-this-database", action="store_true", help="used by itself")
 
     def handle(self, *_args: Any, what: str, **options: Any) -> None:
-        runs = options["runs"] or {"steps": 500, "latency": 40}[what]
+        runs = options["runs"] or known()[what].runs
         if runs < 1:
             raise CommandError("--runs is a whole number of 1 or more.", returncode=2)
         if options["on_this_database"]:
             call_command("migrate", verbosity=0)
-            figures = WHAT[what](runs=runs, scratch=Path(settings.VAR_DIR))
+            figures = known()[what].measure(runs=runs, scratch=Path(settings.VAR_DIR))
             self.stdout.write(json.dumps(figures))
             return
         kinds = [options["only"]] if options["only"] else list(KINDS)

@@ -1,0 +1,160 @@
+"""The judge: puts both facts of every monitor together, and writes down what has changed."""
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.db import DataError, Error, IntegrityError, close_old_connections, connection
+
+from monitors.engine import outside
+from monitors.engine.facts import View
+from monitors.engine.parts_watched import look_at_schedules, look_at_watch, look_at_workers
+from monitors.engine.runs_watched import Monitors, RunsWatched
+from monitors.ledger import blindness
+from monitors.queries import watching
+from monitors.queries.watching import Seen
+from monitors.rules.own import WATCH, web_away_after
+from monitors.rules.states import MonitorKind
+from monitors.rules.verdicts import GAP
+from runs.conf import conf
+from runs.ledger import ticks
+from runs.queries.clock import db_now
+from runs.queries.liveness import ticks as last_ticks
+from runs.queries.memberships import default_tenant_id
+
+log = logging.getLogger(__name__)
+
+DUTY = "judge"
+PASS_EVERY = 0.4
+TICK_EVERY = 1.0
+SCHEDULES_EVERY = 2.0
+LONGEST_PASS = 60.0
+AT_ONCE = 200
+NOBODY_JUDGED = "the watch was away"
+DATABASE_AWAY = "the database was away"
+WEB_AWAY = "the pages take no pings"
+
+
+class Judge:
+    """One pass after another; what is wrong with one monitor does not stop the others."""
+
+    def __init__(self) -> None:
+        self.holder = f"{socket.gethostname()}/{os.getpid()}"
+        self._runs = RunsWatched()
+        self._ticked = self._scheduled = float("-inf")
+        self._seeing_since: datetime | None = None
+        self._was_away = False
+        self._must_end: Callable[[float | None], None] = lambda _seconds: None
+
+    def run(self, *, stopped: Callable[[], bool], must_end: Callable[[float | None], None]) -> None:
+        """Go round until stopped; a pass that hangs is killed by the parent."""
+        self._must_end = must_end
+        while not stopped():
+            must_end(LONGEST_PASS)
+            self.go_round()
+            must_end(None)
+            time.sleep(PASS_EVERY)
+        connection.close()
+
+    def go_round(self) -> None:
+        """One pass. A database that is away makes it blind, never wrong."""
+        try:
+            close_old_connections()
+            tenant_id = default_tenant_id()
+            if tenant_id is not None:
+                self._look(tenant_id)
+            self._was_away = False
+        except Error as error:
+            self._was_away = True
+            log.warning("judge.database_away", extra={"error": str(error)})
+            connection.close()
+
+    def _look(self, tenant_id: int) -> None:
+        monitors = watching.own()
+        watch = monitors.get((MonitorKind.WATCH.value, WATCH))
+        self._notice_own_gap(watch, tenant_id=tenant_id)
+        self._tick()
+        if watch is not None and self._notice_web(watch):
+            return
+        view = self._view(watch)
+        self._each(lambda: look_at_watch(monitors, view, tenant_id=tenant_id))
+        self._each(lambda: look_at_workers(monitors, view, tenant_id=tenant_id))
+        self._each(lambda: self._runs.look(monitors, view))
+        self._look_at_schedules(monitors, view)
+        for seen in watching.due(now=view.now, at_most=AT_ONCE):
+            self._each(lambda seen=seen: outside.look(seen, view))  # type: ignore[misc]
+            self._tick()
+
+    def _view(self, watch: Seen | None) -> View:
+        gap = watching.last_gap()
+        return View(
+            now=db_now(),
+            believed_at=watch.last_ping_at if watch else None,
+            blind_until=gap.until_at if gap else None,
+            is_blind=gap is not None and gap.until_at is None,
+        )
+
+    def _look_at_schedules(self, monitors: Monitors, view: View) -> None:
+        if time.monotonic() - self._scheduled >= SCHEDULES_EVERY:
+            self._scheduled = time.monotonic()
+            self._each(lambda: look_at_schedules(monitors, view))
+
+    def _notice_own_gap(self, watch: Seen | None, *, tenant_id: int) -> None:
+        """Nobody judged for a while, by the tick that all judges share; the clock may have jumped too."""
+        last, now = last_ticks([DUTY]).get(DUTY), db_now()
+        if last is not None and now - last > GAP:
+            because = DATABASE_AWAY if self._was_away else NOBODY_JUDGED
+            blindness.was(tenant_id=tenant_id, watch=watch, since=last, because=because, now=now)
+            log.warning("judge.was_blind", extra={"since": last.isoformat(), "because": because})
+            self._seeing_since = None
+        if self._seeing_since is None:
+            self._seeing_since = now
+
+    def _notice_web(self, watch: Seen) -> bool:
+        """Whether a change was written: then everything is read again before anybody is judged (R34)."""
+        gap, heard, now = watching.last_gap(), watch.last_ping_at, db_now()
+        is_open = gap is not None and gap.until_at is None
+        if heard is None or watch.was_paused_by_a_person:
+            return False
+        if is_open and gap is not None and heard > gap.from_at:
+            return blindness.end(watch, now=now)
+        if is_open:
+            return False
+        return self._web_is_away(heard, now) and blindness.begin(
+            watch, since=heard, because=WEB_AWAY, now=now
+        )
+
+    def _web_is_away(self, heard: datetime, now: datetime) -> bool:
+        """Not before our own pings had the time to come through since we see."""
+        seeing = self._seeing_since or now
+        return now - max(heard, seeing) > web_away_after(conf().beat_every)
+
+    def _tick(self) -> None:
+        if time.monotonic() - self._ticked >= TICK_EVERY:
+            ticks.note(DUTY, holder=self.holder)
+            self._ticked = time.monotonic()
+            self._must_end(LONGEST_PASS)
+
+    def _each(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        # What the database refuses of one monitor's rows says nothing about the others.
+        except (IntegrityError, DataError):
+            log.exception("judge.refused")
+        except Error:
+            raise
+        # The rim: one monitor that cannot be judged, with its trace in the log, and the others are.
+        except Exception:
+            log.exception("judge.failed")
+
+
+def run(*, stopped: Callable[[], bool], must_end: Callable[[float | None], None]) -> None:
+    """As a child of the watch; where no beats are asked for, nobody is judged."""
+    if conf().beat_every <= timedelta():
+        while not stopped():
+            time.sleep(PASS_EVERY)
+        return
+    Judge().run(stopped=stopped, must_end=must_end)

@@ -1,0 +1,1 @@
+"""Every write of monitors: one function, one transaction."""

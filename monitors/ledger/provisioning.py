@@ -1,0 +1,42 @@
+"""A monitor that its own first ping makes, because the address said `create=1`."""
+
+from uuid import uuid4
+
+from django.db import transaction
+
+from monitors.models import Monitor, PingKey
+from monitors.rules.monitors import PROVIDED_GRACE, PROVIDED_PERIOD
+from monitors.rules.received import Received
+from runs.ledger import audit
+from runs.ledger.commits import commits
+from runs.queries.clock import db_now
+from runs.rules import canonical
+from runs.rules.chain import Draft
+
+
+@commits("monitor_provided", when=bool)
+def provide(received: Received, *, tenant_id: int) -> bool:
+    """Make the monitor of this slug, unless another ping has just made it."""
+    with transaction.atomic():
+        now = db_now()
+        # The key's row is the meeting place: of two first pings at once, one makes the monitor.
+        key = PingKey.objects.select_for_update().filter(digest=received.key_digest).get()
+        there = Monitor.objects.filter(tenant_id=tenant_id, slug=received.slug, removed_at=None)
+        if there.exists():
+            return False
+        made = Monitor.objects.create(
+            tenant_id=tenant_id,
+            code=uuid4(),
+            slug=received.slug,
+            name=received.slug,
+            period=PROVIDED_PERIOD,
+            grace=PROVIDED_GRACE,
+            state_since=now,
+            created_by=f"ping key {key.hint}…",
+            created_at=now,
+            updated_at=now,
+        )
+        body = {"monitor": str(made.code), "slug": made.slug, "key": key.hint}
+        told = Draft(kind="monitor.provided", body=canonical.dumps(body))
+        audit.append_to_tenant(tenant_id, [told], now=now, actor=made.created_by)
+    return True

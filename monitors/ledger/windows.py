@@ -1,0 +1,69 @@
+"""Maintenance windows are made and removed."""
+
+from dataclasses import asdict
+
+from django.db import transaction
+
+from monitors.ledger import monitors
+from monitors.models import MaintenanceWindow
+from monitors.rules.windows import WindowWish, refusals
+from runs.ledger import audit, tenants
+from runs.ledger.commits import commits
+from runs.queries.clock import db_now
+from runs.queries.visibility import visible_to
+from runs.rules import canonical
+from runs.rules.chain import Draft
+from runs.rules.policy import Actor, Verb, require
+
+
+class NoSuchWindow(Exception):
+    """There is no such maintenance window, or this actor does not belong to its tenant."""
+
+
+class WindowRefused(ValueError):
+    """A window that would not work; `errors` has one sentence a field."""
+
+    def __init__(self, errors: dict[str, str]) -> None:
+        self.errors = errors
+        super().__init__("; ".join(f"{name}: {error}" for name, error in errors.items()))
+
+
+@commits("window_committed")
+def open_window(
+    actor: Actor, wish: WindowWish, *, tenant: str = tenants.DEFAULT
+) -> MaintenanceWindow:
+    """Raises WindowRefused, NoSuchMonitor, NoSuchTenant, NotAllowed."""
+    require(actor, Verb.OPERATE)
+    if errors := refusals(wish):
+        raise WindowRefused(errors)
+    with transaction.atomic():
+        owner, now = tenants.owner(actor, tenant, to="keep a maintenance window"), db_now()
+        if wish.monitor_id is not None and (
+            monitors.held(actor, wish.monitor_id).tenant_id != owner.pk
+        ):
+            raise monitors.NoSuchMonitor("There is no such monitor.")
+        window = MaintenanceWindow.objects.create(
+            tenant=owner, created_by=actor.name[:200], created_at=now, **asdict(wish)
+        )
+        _tell(window, "made", by=actor)
+    return window
+
+
+@commits("window_committed")
+def remove(actor: Actor, window_id: int) -> MaintenanceWindow:
+    """It is over now, also in its middle."""
+    require(actor, Verb.OPERATE)
+    with transaction.atomic():
+        now = db_now()
+        window = visible_to(actor, MaintenanceWindow.objects.all()).filter(pk=window_id).first()
+        living = MaintenanceWindow.objects.filter(pk=window_id, removed_at=None)
+        if window is None or not living.update(removed_at=now):
+            raise NoSuchWindow("There is no such maintenance window.")
+        _tell(window, "removed", by=actor)
+    return window
+
+
+def _tell(window: MaintenanceWindow, verb: str, *, by: Actor) -> None:
+    body = canonical.dumps({"window": window.pk, "because": window.because, "tag": window.tag})
+    event = Draft(kind=f"window.{verb}", body=body)
+    audit.append_to_tenant(window.tenant_id, [event], now=db_now(), actor=by.name)

@@ -1,0 +1,1 @@
+"""Pings a second, beside what a bare view can do."""

@@ -1,0 +1,1 @@
+"""Every read of monitors, through what the actor may see."""

@@ -1,0 +1,1 @@
+"""Words and shapes of the pages of monitors."""

@@ -1,0 +1,1 @@
+"""The pages of monitors and incidents: one resource a module."""

@@ -1,0 +1,44 @@
+"""What monitors and incidents say in the frame of every page and on the first one."""
+
+from collections.abc import Sequence
+
+from django.urls import reverse
+
+from monitors.queries import incidents, pages_monitors
+from runs.rules.looks import look_of
+from runs.rules.policy import Actor, Verb, may
+from runs.web.needs import Need, register
+from runs.web.shell import register_count
+
+# What schedules and the outbox say of themselves on the first page.
+SAID_ELSEWHERE = ("schedule", "outbox")
+
+
+def register_all() -> None:
+    register("incidents", open_incidents)
+    register_count("monitors:monitor_list", pages_monitors.count_down)
+    register_count("monitors:incident_list", incidents.count_open)
+
+
+def open_incidents(actor: Actor) -> Sequence[Need]:
+    """Whoever took one on sees it as theirs; what is snoozed is not shown until then."""
+    found = incidents.for_first_page(actor, but=SAID_ELSEWHERE)
+    return [_need(each, actor) for each in found]
+
+
+def _need(each: incidents.ForFirstPage, actor: Actor) -> Need:
+    incident = each.incident
+    look = look_of(each.verdict or incident.severity)
+    more = f" {incident.affected} are affected." if incident.affected > 1 else ""
+    return Need(
+        key=f"incident-{incident.pk}",
+        family=look_of(incident.severity).family,
+        glyph=look.glyph,
+        sentence=f"{incident.sentence}{more}",
+        url=reverse("monitors:incident_show", args=[incident.pk]),
+        action="Look",
+        since=incident.opened_at,
+        workflow=incident.workflow,
+        owner=incident.owner,
+        yours=may(actor, Verb.OPERATE) and incident.owner in ("", actor.name),
+    )

@@ -1,0 +1,161 @@
+"""An installation with short beats, whose parts tests kill, stop and cut off, and what the judge says of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.db import connection
+
+from monitors.models import Alert, Monitor, VerdictChange
+from runs.definition import registry
+from runs.models import Worker
+from tests.durability.cuttable import Line, a_line
+from tests.durability.plant import BODIES, Plant, a_plant
+from tests.support.programs import Program
+from tests.support.waiting import eventually
+
+BEATING = "tests.monitors.beating"
+# A worker's beat is missing one period and three graces of a second after the last one.
+WORKER_MISSING = 4.0
+RUN_MISSING = 3.0
+ALLOWED = 2.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Living:
+    """`to_web` is the workers' way to the pages, `to_database` theirs to the database (PostgreSQL)."""
+
+    plant: Plant
+    to_web: Line
+    to_database: Line | None
+    web: Program
+    watch: Program
+    cluster: Program
+    way: dict[str, str]
+
+    def tend(self) -> None:
+        """What a supervisor does: start the cluster again when it has ended."""
+        if self.cluster.process.poll() is not None:
+            self.cluster = self.plant.cluster(**self.way)
+
+    def monitor(self, kind: str, subject: object = "") -> Monitor | None:
+        subject = str(subject or kind)
+        return Monitor.objects.filter(kind=kind, subject=subject).first()
+
+    def verdict(self, kind: str, subject: object = "") -> str:
+        found = self.monitor(kind, subject)
+        return found.verdict if found else ""
+
+    def until_verdict(
+        self, verdict: str, kind: str, subject: object = "", *, within: float = 15
+    ) -> VerdictChange:
+        """Wait for it; the change that said so."""
+        self.plant.eventually(
+            lambda: self.verdict(kind, subject) == verdict,
+            f"{kind} {subject} is {verdict}",
+            within=within,
+        )
+        found = self.monitor(kind, subject)
+        assert found is not None
+        change = VerdictChange.objects.filter(monitor=found, verdict=verdict).last()
+        assert change is not None
+        return change
+
+    def told_of(self, kind: str, subject: object = "") -> int:
+        """How many alerts were ever opened for it; what was said meanwhile is printed."""
+        found = self.monitor(kind, subject)
+        if found is None:
+            return 0
+        for change in VerdictChange.objects.filter(monitor=found).order_by("seq"):
+            print(f"{change.at:%H:%M:%S.%f} {change.verdict} {change.breach} {change.facts}")  # noqa: T201
+        return Alert.objects.filter(monitor=found).count()
+
+    def everybody_is_well(self, *, within: float = 30) -> None:
+        def well() -> bool:
+            self.tend()
+            gone = [
+                str(pk) for pk in Worker.objects.exclude(state="live").values_list("pk", flat=True)
+            ]
+            rows = Monitor.objects.filter(removed_at=None).exclude(state="paused")
+            rows = rows.exclude(kind="worker", subject__in=gone)
+            said = set(rows.values_list("verdict", flat=True))
+            return bool(rows) and said <= {"alive"}
+
+        self.plant.eventually(well, "all monitors say alive", within=within)
+
+    def begin(self, workflow: str) -> tuple[UUID, Path]:
+        """A run of it in a worker's hands, beating; and the file that ends it."""
+        end = self.plant.scratch("end")
+        run_id = self.plant.start(workflow, end=str(end))
+        self.plant.holder_of(run_id)
+        self.until_verdict("alive", "run", run_id)
+        return run_id, end
+
+    def changes_since(self, seen: int) -> list[str]:
+        rows = VerdictChange.objects.filter(pk__gt=seen).exclude(was_verdict="")
+        return [f"{row.monitor.kind} {row.was_verdict} -> {row.verdict}" for row in rows]
+
+    def newest_change(self) -> int:
+        last = VerdictChange.objects.order_by("-pk").values_list("pk", flat=True).first()
+        return last or 0
+
+
+@contextmanager
+def a_living_place(var: Path, *, workers: int = 2, **settings: str) -> Iterator[Living]:
+    with a_plant(var) as plant, registry.isolated():
+        for workflow in _workflows():
+            registry.register(workflow)
+        plant.site.settings |= {
+            "WORKFLOW_APPS": f"{BODIES},{BEATING}",
+            "BEAT_SECONDS": "1",
+            "LEASE_SECONDS": "3",
+            **settings,
+        }
+        web = plant.site.start_web()
+        with a_line(host="127.0.0.1", port=web.port) as to_web, _to_database(plant) as to_database:
+            way = {"SITE_URL": f"http://127.0.0.1:{to_web.port}"}
+            if to_database is not None:
+                way["DATABASE_URL"] = _through(plant.site.database_url, to_database.port)
+            cluster = plant.cluster(workers=workers, **way)
+            watch = plant.watch(SITE_URL=web.url)
+            place = Living(
+                plant=plant,
+                to_web=to_web,
+                to_database=to_database,
+                web=web,
+                watch=watch,
+                cluster=cluster,
+                way=way,
+            )
+            place.until_verdict("alive", "cluster")
+            place.everybody_is_well()
+            yield place
+
+
+def _workflows() -> list[Any]:
+    from tests.monitors.beating import workflows
+
+    return [workflows.GetsOn, workflows.StandsStill]
+
+
+@contextmanager
+def _to_database(plant: Plant) -> Iterator[Line | None]:
+    if connection.vendor == "sqlite":
+        yield None
+        return
+    where = urlsplit(plant.site.database_url)
+    with a_line(host=str(where.hostname), port=where.port or 5432) as line:
+        yield line
+
+
+def _through(url: str, port: int) -> str:
+    where = urlsplit(url)
+    user, _, _ = where.netloc.rpartition("@")
+    return where._replace(netloc=f"{user}@127.0.0.1:{port}").geturl()
+
+
+__all__ = ["ALLOWED", "RUN_MISSING", "WORKER_MISSING", "Living", "a_living_place", "eventually"]
