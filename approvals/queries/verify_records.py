@@ -17,7 +17,7 @@ def register() -> None:
 
 def records_hold(run_id: UUID) -> Iterator[Violation]:
     """The digests of the kept pages are those that the run's chain names, and fit their bytes."""
-    kept: dict[str, int] = {}
+    kept: dict[str, Any] = {}
     for record in Record.objects.filter(run_id=run_id).order_by("pk").iterator(chunk_size=100):
         kept[record.digest] = record.decision_id
         if canonical.digest(record.sheet) != record.digest:
