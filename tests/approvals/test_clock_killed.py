@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 
 from approvals.ledger import batching, rule_book
 from approvals.models import BatchItem, Decision, Notice, RuleVersion, Vote
+from approvals.queries import due
 from runs.engine.clockwork import Clockwork
 from runs.models import AuditEvent, Message, Run, Wait
 from runs.queries.clock import db_now
@@ -125,6 +126,8 @@ def kill_at(site: Site, duty: str, *, every: int) -> None:
     assert violations() == []
 
     Clockwork().go_round()
+    while due.batch_items_due(at_most=1):
+        Clockwork().go_round()
 
     ends = {standing_of(decision) for decision, _ in strokes.values()}
     assert len(ends) == 1, ends
