@@ -13,6 +13,7 @@ from approvals.rules.looks import look_kind, word_of
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position, Slice, slice_of
 from runs.rules.policy import Actor
+from runs.rules.states import DecisionState
 
 PAGE = 50
 OUTCOMES = {"cancel": "the run is cancelled", "fail": "the run fails"}
@@ -98,15 +99,32 @@ def version_of(actor: Actor) -> str:
     return f"{seen['open']}-{seen['seq'] or 0}-{seen['last'] or 0}-{hands}"
 
 
-def neighbour(actor: Actor, decision: Decision, *, back: bool = False) -> Decision | None:
-    """The open decision of this actor that comes after this one in the list, or before it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """The open decisions of this actor that stand before and behind one in the list."""
+
+    before: Decision | None
+    after: Decision | None
+
+
+def beside(actor: Actor, decision: Decision) -> Beside:
+    """Behind the last one comes the first of all."""
     rows = open_decisions(actor).filter(is_for(actor)).exclude(pk=decision.pk)
-    beside = Position(value=decision.urgent_at.isoformat(), pk=str(decision.pk), back=back)
-    found = slice_of(rows, by="urgent_at", position=beside, size=1, descending=False).rows
+    is_open = decision.state == DecisionState.OPEN.value
+    return Beside(
+        before=_neighbour(rows, decision, back=True) if is_open else None,
+        after=_neighbour(rows, decision) or rows.order_by("urgent_at", "pk").first(),
+    )
+
+
+def _neighbour(
+    rows: QuerySet[Decision], decision: Decision, *, back: bool = False
+) -> Decision | None:
+    here = Position(value=decision.urgent_at.isoformat(), pk=str(decision.pk), back=back)
+    found = slice_of(rows, by="urgent_at", position=here, size=1, descending=False).rows
     return found[0] if found else None
 
 
 def next_for(actor: Actor, decision: Decision) -> Decision | None:
     """What this actor may answer next: the one behind this, else the first of all."""
-    rows = open_decisions(actor).filter(is_for(actor)).exclude(pk=decision.pk)
-    return neighbour(actor, decision) or rows.order_by("urgent_at", "pk").first()
+    return beside(actor, decision).after

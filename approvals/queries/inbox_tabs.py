@@ -8,7 +8,6 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from approvals.models import Claim, Decision
 from approvals.queries.inbox import Lines, lines_of, version_of
-from approvals.queries.mine import is_for
 from approvals.queries.visible import open_decisions, visible_decisions
 from runs.queries.keyset import Position, count_up_to
 from runs.rules.policy import Actor
@@ -47,26 +46,33 @@ class Tab:
     amount: int
 
 
-def tabs(actor: Actor, wanted: Wanted, *, now: datetime) -> list[Tab]:
-    """Each with what the filter leaves of it."""
+def tabs(actor: Actor, wanted: Wanted, *, mine: Q, now: datetime) -> list[Tab]:
+    """Each with what the filter leaves of it; `mine` is the condition that one is for the actor."""
     return [
-        Tab(name=name, label=label, amount=count_up_to(rows(actor, name, wanted, now=now), cap=CAP))
+        Tab(name=name, label=label, amount=count_up_to(found, cap=CAP))
         for name, label in LABELS.items()
+        for found in (rows(actor, name, wanted, now=now, mine=mine),)
     ]
 
 
 def page_of(
-    actor: Actor, tab: str, wanted: Wanted, position: Position | None, *, now: datetime
+    actor: Actor,
+    tab: str,
+    wanted: Wanted,
+    position: Position | None,
+    *,
+    mine: Q,
+    now: datetime,
 ) -> Lines:
     """Open ones by what a clock will close first, then by age; closed ones by when, newest first."""
-    found = rows(actor, tab, wanted, now=now)
+    found = rows(actor, tab, wanted, now=now, mine=mine)
     if tab == "closed":
         return lines_of(found, position, by="closed_at", descending=True)
     return lines_of(found, position)
 
 
-def rows(actor: Actor, tab: str, wanted: Wanted, *, now: datetime) -> QuerySet[Decision]:
-    found = _OF_TAB[tab](actor, now)
+def rows(actor: Actor, tab: str, wanted: Wanted, *, now: datetime, mine: Q) -> QuerySet[Decision]:
+    found = _OF_TAB[tab](actor, mine & Q(takes_effect_at=None), now)
     if tab == "closed" and wanted.within is not None:
         found = found.filter(closed_at__gte=now - wanted.within)
     if wanted.workflow:
@@ -90,24 +96,20 @@ def version(actor: Actor, tab: str) -> str:
     return f"{opened}-{last.timestamp() if last else 0}"
 
 
-def _mine(actor: Actor, now: datetime) -> QuerySet[Decision]:
-    return _for(actor).exclude(_read_by_others(actor, now))
+def _mine(actor: Actor, mine: Q, now: datetime) -> QuerySet[Decision]:
+    return open_decisions(actor).filter(mine).exclude(_read_by_others(actor, now))
 
 
-def _reading(actor: Actor, now: datetime) -> QuerySet[Decision]:
-    return _for(actor).filter(_read_by_others(actor, now))
+def _reading(actor: Actor, mine: Q, now: datetime) -> QuerySet[Decision]:
+    return open_decisions(actor).filter(mine).filter(_read_by_others(actor, now))
 
 
-def _others(actor: Actor, now: datetime) -> QuerySet[Decision]:
-    return open_decisions(actor).exclude(is_for(actor) & Q(takes_effect_at=None))
+def _others(actor: Actor, mine: Q, now: datetime) -> QuerySet[Decision]:
+    return open_decisions(actor).exclude(mine)
 
 
-def _closed(actor: Actor, now: datetime) -> QuerySet[Decision]:
+def _closed(actor: Actor, mine: Q, now: datetime) -> QuerySet[Decision]:
     return visible_decisions(actor).filter(closed_at__isnull=False)
-
-
-def _for(actor: Actor) -> QuerySet[Decision]:
-    return open_decisions(actor).filter(is_for(actor), takes_effect_at=None)
 
 
 def _read_by_others(actor: Actor, now: datetime) -> Q:
@@ -115,7 +117,7 @@ def _read_by_others(actor: Actor, now: datetime) -> Q:
     return Q(Exists(living.exclude(by=actor.name)))
 
 
-_OF_TAB: dict[str, Callable[[Actor, datetime], QuerySet[Decision]]] = {
+_OF_TAB: dict[str, Callable[[Actor, Q, datetime], QuerySet[Decision]]] = {
     "mine": _mine,
     "reading": _reading,
     "others": _others,

@@ -17,9 +17,9 @@ from runs.rules.policy import Actor, Verb, may
 MOST_OWN = 100
 
 
-def is_for(actor: Actor) -> Q:
+def is_for(actor: Actor, *, now: datetime | None = None) -> Q:
     """The condition that this actor may answer now; the same as the door's, in SQL."""
-    now = db_now()
+    now = now or db_now()
     own = _of_groups(actor) if may(actor, Verb.DECIDE) else Q(pk__in=[])
     for handed in handed_to(actor, now=now):
         given = handed.stand_in

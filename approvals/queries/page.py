@@ -126,6 +126,7 @@ def page_of(
     case = case_of(actor, decision, now=now, but=but)
     asked = case.asked
     visible = may(actor, Verb.VIEW_PAYLOADS)
+    beside = inbox.beside(actor, decision)
     proof = proof_of(actor, decision, asked, visible=visible, whole=whole)
     is_open = decision.state == DecisionState.OPEN.value
     return DecisionPage(
@@ -146,8 +147,8 @@ def page_of(
         options=[_option(actor, case, option, proof) for option in asked.options],
         struck=asked.plan.count - decision.count if asked.plan else 0,
         votes=[_vote(asked, vote) for vote in decision.votes.order_by("pk")],
-        before=inbox.neighbour(actor, decision, back=True) if is_open else None,
-        after=inbox.next_for(actor, decision),
+        before=beside.before,
+        after=beside.after,
     )
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from approvals.models import Record
-from runs.models import AuditEvent
 from runs.queries import verify
+from runs.queries.verify_chain import told_under
 from runs.rules import canonical
 from runs.rules.violations import Violation
 
@@ -17,29 +17,18 @@ def register() -> None:
 
 def records_hold(run_id: UUID) -> Iterator[Violation]:
     """The digests of the kept pages are those that the run's chain names, and fit their bytes."""
-    kept: dict[str, int] = {}
+    kept: dict[str, Any] = {}
     for record in Record.objects.filter(run_id=run_id).order_by("pk").iterator(chunk_size=100):
         kept[record.digest] = record.decision_id
         if canonical.digest(record.sheet) != record.digest:
             yield _violation(run_id, record.decision_id, "is not what its digest was made of")
-    told = _told(run_id)
+    told = {one["record"]: one.get("decision") for one in told_under(run_id, "record")}
     for digest, decision_id in kept.items():
         if digest not in told:
             yield _violation(run_id, decision_id, "is not named in the run's chain")
     for digest, decision_id in told.items():
         if digest not in kept:
             yield _violation(run_id, decision_id, "is gone")
-
-
-def _told(run_id: UUID) -> dict[str, Any]:
-    """The pages that the chain names, each with its decision; erased bodies name none (R37)."""
-    events = AuditEvent.objects.filter(run_id=run_id, body__contains='"record":')
-    bodies = [canonical.loads(body) for body in events.values_list("body", flat=True)]
-    return {
-        body["record"]: body.get("decision")
-        for body in bodies
-        if isinstance(body.get("record"), str)
-    }
 
 
 def _violation(run_id: UUID, decision_id: Any, what: str) -> Violation:

@@ -6,6 +6,7 @@ from django.views.decorators.http import require_safe
 
 from approvals.queries import inbox_tabs
 from approvals.queries.inbox_tabs import LABELS, Wanted
+from approvals.queries.mine import is_for
 from approvals.web.inbox_filter import InboxFilter
 from runs.queries.clock import db_now
 from runs.queries.plans import stored_workflows
@@ -23,7 +24,8 @@ def index(request: HtmxRequest) -> HttpResponse:
     asked = InboxFilter(request.GET, tab=tab, workflows=stored_workflows())
     valid = asked.is_valid()
     wanted = asked.wanted if valid else Wanted()
-    found = inbox_tabs.page_of(actor, tab, wanted, position_in(request), now=now)
+    mine = is_for(actor, now=now)
+    found = inbox_tabs.page_of(actor, tab, wanted, position_in(request), mine=mine, now=now)
     return page_or_part(
         request,
         "approvals/decision_list.html",
@@ -32,7 +34,7 @@ def index(request: HtmxRequest) -> HttpResponse:
         now=now,
         version=version,
         tab=tab,
-        tabs=inbox_tabs.tabs(actor, wanted, now=now),
+        tabs=inbox_tabs.tabs(actor, wanted, mine=mine, now=now),
         lines=found.lines,
         filter=asked,
         filtered=wanted not in (Wanted(), Wanted(within=wanted.within)),

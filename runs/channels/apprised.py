@@ -72,7 +72,8 @@ def deliver(
     if service is None:
         raise NotDelivered("apprise cannot read this address.")
     if not sent:
-        raise NotDelivered("The service did not take it.", answer=said)
+        reason = "The service did not take it" + ("." if said else ", and nothing came back.")
+        raise NotDelivered(reason, answer=said)
     return said or "the service took it"
 
 

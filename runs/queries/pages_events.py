@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from runs.models import Event, EventKey
 from runs.queries.keyset import Position, Slice, slice_of
 from runs.queries.visibility import visible_to
-from runs.rules import canonical
+from runs.rules import canonical, redaction
 from runs.rules.payloads import Payload, payload_of
 from runs.rules.policy import Actor
 
@@ -78,7 +78,8 @@ class Row:
         return said
 
     def payload(self) -> Any:
-        return canonical.loads(self.event.payload)
+        """Without secrets, for commands; the page shows it by `shown`."""
+        return redaction.shown(canonical.loads(self.event.payload)).value
 
     def shown(self, *, visible: bool) -> Payload:
         return payload_of(self.event.payload, digest=self.event.payload_digest, visible=visible)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 from runs.models import AuditEvent, Tenant
 from runs.queries.audit_line import steps_calls_waits
@@ -114,3 +115,12 @@ def _tenant_chain(tenant: Tenant) -> Iterator[Violation]:
     if (place, prev) != (now.seq, now.head) and now.seq == tenant.seq:
         text = f"Tenant {tenant.slug} names event {now.seq} as its last one; it is {place}."
         yield Violation(invariant="R37", run="", text=text)
+
+
+def told_under(run_id: UUID, name: str) -> Iterator[dict[str, Any]]:
+    """What the run's chain tells wherever it says `name`; an erased body says nothing (R37)."""
+    rows = AuditEvent.objects.filter(run_id=run_id, body__contains=f'"{name}":').order_by("seq")
+    for body in rows.values_list("body", flat=True):
+        told = read(body)
+        if isinstance(told, dict) and name in told:
+            yield told

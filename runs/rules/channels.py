@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
+from runs.rules.redaction import redact
+
 
 class ChannelKind(StrEnum):
     """How a channel reaches people."""
@@ -71,8 +73,8 @@ def fits(
 
 
 def title_of(text: str) -> str:
-    """One line, whatever it was made of, so that it can be a subject."""
-    line = " ".join(text.split())
+    """One line without secrets, whatever it was made of, so that it can be a subject."""
+    line = " ".join(redact(text, secrets={}).split())
     return line if len(line) <= TITLE_AT_MOST else line[: TITLE_AT_MOST - 1] + "…"
 
 
