@@ -86,7 +86,9 @@ def _address(page: StatusPage, tag: str) -> BadgeAddress:
     signed = signature(
         settings.SECRET_KEY, tenant_id=page.tenant_id, tag=tag, round_=page.badge_round
     )
-    return BadgeAddress(tag=tag, path=f"/badge/{page.slug}/{signed}" + (f"/{quote(tag)}" if tag else ""))
+    return BadgeAddress(
+        tag=tag, path=f"/badge/{page.slug}/{signed}" + (f"/{quote(tag)}" if tag else "")
+    )
 
 
 def status_page(slug: str, *, now: datetime) -> StatusShown | None:

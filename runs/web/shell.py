@@ -34,6 +34,7 @@ class Place:
     @property
     def counted(self) -> str:
         return str(self.count)
+
     verb: Verb | None = None
     more: bool = False
 

@@ -15,7 +15,7 @@ from runs.rules.declarations import problems
 from runs.rules.plan import plan_of
 
 pytestmark = pytest.mark.one_database
-LINES = {"README.md": 150, "ARCHITECTURE.md": 250, "CONTRIBUTING.md": 60, "SECURITY.md": 25}
+LINES = {"README.md": 160, "ARCHITECTURE.md": 300, "CONTRIBUTING.md": 60, "SECURITY.md": 25}
 
 
 def text_of(name: str) -> str:
