@@ -10,6 +10,7 @@ from runs.rules.looks import Family
 from runs.rules.policy import Actor
 
 SHOWN = 50
+HOME = "home"
 log = logging.getLogger(__name__)
 
 
@@ -53,15 +54,34 @@ class Needs:
 
 
 Source = Callable[[Actor], Sequence[Need]]
+Count = Callable[[Actor], int]
 _sources: dict[str, Source] = {}
+_counts: dict[str, tuple[str, Count]] = {}
 
 
-def register(name: str, source: Source) -> None:
+def register(name: str, source: Source, *, count: Count | None = None, place: str = "") -> None:
     """Called from AppConfig.ready; a source reads a bounded number of rows and writes nothing.
 
-    `name` completes the sentence "could not load ...": “decisions”, “failed runs”.
+    `name` completes the sentence "could not load ...": “decisions”, “failed runs”. `count` says on
+    every page how many are the actor's own, in one cheap query; `place` is the view that lists them.
     """
     _sources[name] = source
+    if count is not None:
+        _counts[name] = (place, count)
+
+
+def waiting(actor: Actor) -> dict[str, int]:
+    """How many things are this actor's to do, by the place that lists them; `home` has them all."""
+    found = {HOME: 0}
+    for name, (place, count) in _counts.items():
+        try:
+            amount = count(actor)
+        except Exception:
+            log.exception("needs.count_failed", extra={"source": name})
+            continue
+        found[HOME] += amount
+        found[place] = found.get(place, 0) + amount
+    return found
 
 
 def needs(actor: Actor) -> Needs:

@@ -13,6 +13,7 @@ from django.utils.functional import SimpleLazyObject
 from runs.queries import pages_shell
 from runs.rules.policy import Verb, may
 from runs.web import THEMES, actor_of
+from runs.web.needs import waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,7 @@ class Place:
     @property
     def counted(self) -> str:
         return str(self.count)
+
     verb: Verb | None = None
 
 
@@ -73,8 +75,7 @@ def places(request: HttpRequest) -> list[Place]:
     if not getattr(request, "user", None) or not request.user.is_authenticated:
         return []
     actor = actor_of(request)
-    waiting = pages_shell.waiting_for_people(actor)
-    counts = {"home": waiting.needing_somebody, "approvals:decision_list": waiting.decisions}
+    counts = waiting(actor)
     return [
         replace(place, url=url, count=counts.get(place.view, 0), here=_is_here(request, url))
         for place in PLACES
