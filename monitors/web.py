@@ -7,23 +7,25 @@ from django.urls import reverse
 from monitors.queries import incidents, pages_monitors
 from runs.rules.looks import look_of
 from runs.rules.policy import Actor, Verb, may
-from runs.web.needs import Need, register
-from runs.web.shell import register_count
+from runs.web.needs import Need, register, register_place
 
 # What schedules and the outbox say of themselves on the first page.
 SAID_ELSEWHERE = ("schedule", "outbox")
 
 
 def register_all() -> None:
-    register("incidents", open_incidents)
-    register_count("monitors:monitor_list", pages_monitors.count_down)
-    register_count("monitors:incident_list", incidents.count_open)
+    register("incidents", open_incidents, count=count_own, place="monitors:incident_list")
+    register_place("monitors:monitor_list", pages_monitors.count_down)
 
 
 def open_incidents(actor: Actor) -> Sequence[Need]:
     """Whoever took one on sees it as theirs; what is snoozed is not shown until then."""
     found = incidents.for_first_page(actor, but=SAID_ELSEWHERE)
     return [_need(each, actor) for each in found]
+
+
+def count_own(actor: Actor) -> int:
+    return sum(need.yours for need in open_incidents(actor))
 
 
 def _need(each: incidents.ForFirstPage, actor: Actor) -> Need:

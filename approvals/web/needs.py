@@ -4,15 +4,25 @@ from collections.abc import Sequence
 
 from django.urls import reverse
 
-from approvals.queries import inbox
+from approvals.queries import inbox, visible
+from approvals.queries.mine import is_for
 from approvals.rules.unseen import plainly
+from runs.queries.keyset import count_up_to
 from runs.rules.looks import look_of
 from runs.rules.policy import Actor
 from runs.web.needs import Need, register
 
+CAP = 99
+
 
 def register_needs() -> None:
-    register("decisions", open_decisions)
+    register("decisions", open_decisions, count=count_of_yours, place="approvals:decision_list")
+
+
+def count_of_yours(actor: Actor) -> int:
+    """No further than one past 99: nobody reads the difference."""
+    mine = visible.open_decisions(actor).filter(is_for(actor), takes_effect_at=None)
+    return count_up_to(mine, cap=CAP)
 
 
 def open_decisions(actor: Actor) -> Sequence[Need]:

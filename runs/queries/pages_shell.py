@@ -6,9 +6,6 @@ from datetime import datetime, timedelta
 from runs.conf import conf
 from runs.models import Tick, Worker
 from runs.queries.clock import db_now
-from runs.queries.keyset import count_up_to
-from runs.queries.pages_needs import asking, failed
-from runs.rules.policy import Actor
 from runs.rules.states import WorkerState
 from runs.rules.words import span
 
@@ -20,26 +17,11 @@ NAMED = {"clockwork": "watch", JUDGE: "its judge"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """Counted no further than one past 99: nobody reads the difference."""
-
-    needing_somebody: int
-    decisions: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EngineState:
     """`trouble` is the sentence of the red bar, empty while all is well."""
 
     version: str
     trouble: str = ""
-
-
-def waiting_for_people(actor: Actor) -> Waiting:
-    # Two counts, because one over both would read every run to find these few.
-    decisions = count_up_to(asking(actor), cap=CAP)
-    stopped = count_up_to(failed(actor), cap=CAP)
-    return Waiting(needing_somebody=decisions + stopped, decisions=decisions)
 
 
 def engine_state() -> EngineState:

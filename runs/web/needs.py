@@ -10,6 +10,7 @@ from runs.rules.looks import Family
 from runs.rules.policy import Actor
 
 SHOWN = 50
+HOME = "home"
 log = logging.getLogger(__name__)
 
 
@@ -53,15 +54,44 @@ class Needs:
 
 
 Source = Callable[[Actor], Sequence[Need]]
+Count = Callable[[Actor], int]
 _sources: dict[str, Source] = {}
+_counts: dict[str, tuple[str, Count]] = {}
+_places: dict[str, Count] = {}
 
 
-def register(name: str, source: Source) -> None:
+def register(name: str, source: Source, *, count: Count | None = None, place: str = "") -> None:
     """Called from AppConfig.ready; a source reads a bounded number of rows and writes nothing.
 
-    `name` completes the sentence "could not load ...": “decisions”, “failed runs”.
+    `name` completes the sentence "could not load ...": “decisions”, “failed runs”. `count` says on
+    every page how many are the actor's own, in one cheap query; `place` is the view that lists them.
     """
     _sources[name] = source
+    if count is not None:
+        _counts[name] = (place, count)
+
+
+def register_place(place: str, count: Count) -> None:
+    """What is counted at a place of the bar, but is nobody's to do."""
+    _places[place] = count
+
+
+def waiting(actor: Actor) -> dict[str, int]:
+    """How many things are this actor's to do, by the place that lists them; `home` has them all."""
+    found = {HOME: 0} | {place: _counted(place, count, actor) for place, count in _places.items()}
+    for name, (place, count) in _counts.items():
+        amount = _counted(name, count, actor)
+        found[HOME] += amount
+        found[place] = found.get(place, 0) + amount
+    return found
+
+
+def _counted(name: str, count: Count, actor: Actor) -> int:
+    try:
+        return count(actor)
+    except Exception:
+        log.exception("needs.count_failed", extra={"source": name})
+        return 0
 
 
 def needs(actor: Actor) -> Needs:

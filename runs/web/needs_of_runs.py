@@ -12,7 +12,7 @@ from runs.web.needs import Need, register
 
 
 def register_all() -> None:
-    register("failed runs", failed_runs)
+    register("failed runs", failed_runs, count=count_of_failed)
     register("schedules that start nothing", idle_schedules)
     register("what is stuck in the outbox", stuck_messages)
     register("failed drills", failed_drills)
@@ -35,6 +35,10 @@ def failed_runs(actor: Actor) -> Sequence[Need]:
         )
         for run in pages_needs.stopped(actor)
     ]
+
+
+def count_of_failed(actor: Actor) -> int:
+    return pages_needs.count_of_failed(actor) if may(actor, Verb.OPERATE) else 0
 
 
 def idle_schedules(actor: Actor) -> Sequence[Need]:

@@ -13,6 +13,7 @@ from django.utils.functional import SimpleLazyObject
 from runs.queries import pages_shell
 from runs.rules.policy import Actor, Verb, may
 from runs.web import THEMES, actor_of
+from runs.web.needs import waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +63,6 @@ PLACES = (
 )
 
 
-Counted = Callable[[Actor], int]
-_counted: dict[str, Counted] = {}
-
-
-def register_count(view: str, count: Counted) -> None:
-    """How much waits at a place of another app; called from its AppConfig.ready."""
-    _counted[view] = count
-
-
 def shell(request: HttpRequest) -> dict[str, Any]:
     """Context processor; what costs a query is asked only by pages that show it."""
     theme = request.COOKIES.get("theme", "system")
@@ -96,9 +88,7 @@ def places(request: HttpRequest) -> list[Place]:
     if not getattr(request, "user", None) or not request.user.is_authenticated:
         return []
     actor = actor_of(request)
-    waiting = pages_shell.waiting_for_people(actor)
-    counts = {"home": waiting.needing_somebody, "approvals:decision_list": waiting.decisions}
-    counts |= {view: count(actor) for view, count in _counted.items()}
+    counts = waiting(actor)
     return [
         replace(place, url=url, count=counts.get(place.view, 0), here=_is_here(request, url))
         for place in PLACES

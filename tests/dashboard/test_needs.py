@@ -18,6 +18,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _own_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(needs, "_sources", {})
+    monkeypatch.setattr(needs, "_counts", {})
 
 
 def a_need(key: str, *, hours_old: int = 1, hours_left: int | None = None, **more: Any) -> Need:
@@ -98,3 +99,17 @@ def test_no_source_can_flood_the_page() -> None:
     needs.register("things", lambda _: [a_need(str(number)) for number in range(200)])
 
     assert len(needs.needs(somebody()).yours) == needs.SHOWN
+
+
+def test_counts_add_up_on_every_page_and_one_that_fails_is_left_out(client: Client) -> None:
+    needs.register("things", lambda _: [], count=lambda _: 3, place="runs:run_list")
+    needs.register("more things", lambda _: [], count=lambda _: 4)
+    needs.register("broken things", lambda _: [], count=broken_count)
+    client.force_login(a_person())
+
+    assert needs.waiting(somebody()) == {"home": 7, "runs:run_list": 3, "": 4}
+    assert '<span class="count">7</span>' in client.get("/workers/").text
+
+
+def broken_count(_actor: Actor) -> int:
+    raise RuntimeError("the table is gone")
