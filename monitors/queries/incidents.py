@@ -10,7 +10,7 @@ from monitors.models import Alert, Incident
 from monitors.queries.visible import visible_incidents
 from monitors.rules.incidents import IncidentState
 from runs.queries.clock import db_now
-from runs.queries.keyset import Position, Slice, count_up_to, slice_of
+from runs.queries.keyset import Position, Slice, slice_of
 from runs.rules.policy import Actor
 
 PAGE = 50
@@ -114,7 +114,3 @@ def for_first_page(actor: Actor, *, but: Sequence[str], at_most: int = 50) -> li
     alerts = Alert.objects.filter(incident__in=single, closed_at=None, monitor__isnull=False)
     verdicts = dict(alerts.values_list("incident_id", "monitor__verdict"))
     return [ForFirstPage(incident=each, verdict=verdicts.get(each.pk, "")) for each in found]
-
-
-def count_open(actor: Actor) -> int:
-    return count_up_to(needing_somebody(actor), cap=99)

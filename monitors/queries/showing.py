@@ -152,3 +152,8 @@ def _outside(tenant_id: int) -> QuerySet[Monitor]:
     """Those that people made: what Milepost watches of its own is nobody's badge."""
     kind = MonitorKind.OUTSIDE.value
     return Monitor.objects.filter(tenant_id=tenant_id, removed_at=None, kind=kind)
+
+
+def has_key(actor: Actor, key_id: int) -> bool:
+    """Whether it is a key of the actor's tenants, ended or not."""
+    return visible_to(actor, PingKey.objects.filter(pk=key_id)).exists()

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from monitors.forms import PauseForm
 from monitors.ledger import monitors
+from monitors.queries.pages_monitor import one_monitor
 from monitors.rules.monitors import MonitorRefused
 from runs.queries.clock import db_now
 from runs.web import HtmxRequest, actor_of, operator
@@ -25,6 +26,8 @@ def acting(view: View) -> View:
     @operator
     @wraps(view)
     def answer(request: HtmxRequest, monitor_id: int) -> HttpResponseBase:
+        if one_monitor(actor_of(request), monitor_id) is None:
+            raise Http404
         seen = request.POST.get("expected_version", "")
         try:
             return view(request, monitor_id, int(seen) if seen.isdecimal() else None)

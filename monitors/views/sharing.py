@@ -76,10 +76,10 @@ def renew_key(request: HtmxRequest) -> HttpResponse:
 @require_POST
 @operator
 def end_key(request: HtmxRequest, key_id: int) -> HttpResponse:
-    def end() -> str:
-        return f"The key {ping_keys.end(actor_of(request), key_id)} opens nothing any more."
-
-    return done(request, end)
+    actor = actor_of(request)
+    if not showing.has_key(actor, key_id):
+        raise Http404
+    return done(request, lambda: f"The key {ping_keys.end(actor, key_id)} opens nothing any more.")
 
 
 def done(request: HtmxRequest, do: Callable[[], str]) -> HttpResponse:

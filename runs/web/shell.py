@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from runs.queries import pages_shell
-from runs.rules.policy import Actor, Verb, may
+from runs.rules.policy import Verb, may
 from runs.web import THEMES, actor_of
 from runs.web.needs import waiting
 

@@ -19,6 +19,7 @@ from runs.queries.clock import db_now
 from runs.rules.schedules import Wish
 from tests.approvals.builders import a_decision, a_person, acting, decide
 from tests.dashboard.builders import start, work
+from tests.dashboard.monitored import Monitored
 from tests.dashboard.test_drill_pages import kept
 from tests.drills.test_report import a_report
 from tests.support import runs
@@ -108,6 +109,7 @@ class Examples:
             "delegation_id": lambda: self.delegation_id,
             "who": lambda: "MQ",
             "token": lambda: "no-token",
+            **Monitored().made,
         }
 
     @cached_property

@@ -20,11 +20,15 @@ from tests.schedules.builders import made as schedulable
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # Who calls these is no browser, so no page can be made to send them; each with what it asks for.
-EXEMPT = {"runs:event_receive": "the key of a sender, in a header"}
+EXEMPT = {
+    "runs:event_receive": "the key of a sender, in a header",
+    "monitors:beats": "the signature of the installation's own secret, in a header",
+}
 # The addresses whose GET is meant to write, each with the reason.
 WRITING: dict[str, str] = {}
-# What belongs to no tenant: plans and workers are the installation's, links are their own proof.
-NOBODYS = {"name", "version", "worker_id", "who", "token"}
+# What belongs to no tenant: plans and workers are the installation's, links are their own proof, and
+# so are the addresses of badges; a published status page is there for everybody.
+NOBODYS = {"name", "version", "worker_id", "who", "token", "page", "signed", "tag", "kind"}
 WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE|REPLACE|TRUNCATE)\b", re.IGNORECASE)
 OF_SESSIONS = "django_session"
 STRANGER = "other tenant"

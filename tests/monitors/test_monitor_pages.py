@@ -302,11 +302,12 @@ def test_another_tenants_monitor_is_not_there(operating: Client) -> None:
     assert ">theirs<" in page(operating, "monitor_list")
 
 
-def test_the_places_show_how_many_are_down_and_open(looking: Client) -> None:
+def test_the_places_show_how_many_are_down_and_open(client: Client) -> None:
+    client.force_login(a_person("olga", permissions=["operate"]))
     turns(a_monitor("one"), "silent")
     turns(a_monitor("two"), "silent")
 
-    text = page(looking, "monitor_list")
+    text = page(client, "monitor_list")
 
     assert 'data-key="g m" aria-current="page">Monitors <span class="count">2</span>' in text
     assert 'data-key="g a">Alerts <span class="count">2</span>' in text
