@@ -14,7 +14,7 @@ from tests.monitors.troubles import a_monitor, turns
 from tests.support import runs
 from tests.telling.builders import a_row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def due_incidents() -> None:
