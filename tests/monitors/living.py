@@ -40,7 +40,7 @@ class Living:
     def tend(self) -> None:
         """What a supervisor does: start the cluster again when it has ended."""
         if self.cluster.process.poll() is not None:
-            self.cluster = self.plant.cluster(**self.way)
+            self.cluster = self.plant.cluster(workers=2, grace=10, **self.way)
 
     def monitor(self, kind: str, subject: object = "") -> Monitor | None:
         subject = str(subject or kind)
@@ -120,7 +120,7 @@ def a_living_place(var: Path, *, workers: int = 2, **settings: str) -> Iterator[
             way = {"SITE_URL": f"http://127.0.0.1:{to_web.port}"}
             if to_database is not None:
                 way["DATABASE_URL"] = _through(plant.site.database_url, to_database.port)
-            cluster = plant.cluster(workers=workers, **way)
+            cluster = plant.cluster(workers=workers, grace=10, **way)
             watch = plant.watch(SITE_URL=web.url)
             place = Living(
                 plant=plant,
