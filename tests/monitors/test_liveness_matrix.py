@@ -29,7 +29,7 @@ def place(
 
 @pytest.fixture(autouse=True)
 def _well_before(place: Living) -> None:
-    place.everybody_is_well()
+    place.begin_anew()
 
 
 def seconds_late(change: VerdictChange) -> float:
