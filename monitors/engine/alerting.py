@@ -16,6 +16,7 @@ from runs.ledger import ticks
 log = logging.getLogger(__name__)
 
 PASS_EVERY = 1.0
+# What sweeping reads has no index of its own.
 TICK_EVERY = 5.0
 LONGEST_PASS = 120.0
 DUTY = "alerts"
@@ -45,8 +46,8 @@ class Alerting:
             if self._clock.is_steady():
                 for tenant_id in tenants_to_tell():
                     _tried(tenant_id)
-            sweeping.sweep()
             if time.monotonic() - self._last_tick >= TICK_EVERY:
+                sweeping.sweep()
                 ticks.note(DUTY, holder=self.holder)
                 self._last_tick = time.monotonic()
         except Error as error:

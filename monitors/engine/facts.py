@@ -14,9 +14,9 @@ from runs.rules import canonical
 
 ABSENT = (Verdict.SILENT.value, Verdict.CUT_OFF.value)
 # A lease is renewed three times in its length: whoever beats after this share of it should have.
-DUE_SHARE = 0.4
+DUE_SHARE = 0.5
 # By then a renewal that is only late has come.
-LAPSED_SHARE = 0.6
+LAPSED_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from monitors.queries.visible import visible_incidents
 from monitors.rules.incidents import IncidentState
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position, Slice, slice_of
+from runs.rules import canonical
 from runs.rules.policy import Actor
 
 PAGE = 50
@@ -45,9 +46,8 @@ def incidents_page(actor: Actor, position: Position | None) -> IncidentsPage:
     resolved = slice_of(over, by="opened_at", position=position, size=PAGE)
     newest = over.order_by("-resolved_at").values_list("resolved_at", flat=True).first()
     seen = [f"{each.pk}.{each.seq}" for each in found]
-    return IncidentsPage(
-        open=found, resolved=resolved, last_at=newest, version="-".join([*seen, str(newest)])[-200:]
-    )
+    version = canonical.digest("-".join([*seen, str(newest)]))[:16]
+    return IncidentsPage(open=found, resolved=resolved, last_at=newest, version=version)
 
 
 def open_incidents(actor: Actor, *, at_most: int = 500) -> list[Incident]:

@@ -16,8 +16,9 @@ def monitor_figures(actor: Actor) -> list[Family]:
     alerts = visible_to(actor, Alert.objects.filter(closed_at=None))
     incidents = visible_to(actor, Incident.objects.all())
     open_ = (IncidentState.OPEN, IncidentState.ACKNOWLEDGED)
-    by_verdict = {
-        verdict: count_up_to(monitors.filter(verdict=verdict), cap=MOST) for verdict in Verdict
+    by_verdict: dict[str, float] = {
+        verdict.value: count_up_to(monitors.filter(verdict=verdict), cap=MOST)
+        for verdict in Verdict
     }
     by_verdict["not_judged"] = count_up_to(monitors.filter(verdict=""), cap=MOST)
     return [

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,11 +36,21 @@ class Living:
     watch: Program
     cluster: Program
     way: dict[str, str]
+    told_before: int = 0
+    ends: list[Path] = field(default_factory=list)
+
+    def begin_anew(self) -> None:
+        """For the next test: nothing of the one before runs, all are well, and alerts count from here."""
+        for end in self.ends:
+            end.touch()
+        self.everybody_is_well()
+        last = Alert.objects.order_by("-pk").values_list("pk", flat=True).first()
+        self.told_before = last or 0
 
     def tend(self) -> None:
         """What a supervisor does: start the cluster again when it has ended."""
         if self.cluster.process.poll() is not None:
-            self.cluster = self.plant.cluster(**self.way)
+            self.cluster = self.plant.cluster(workers=2, grace=10, **self.way)
 
     def monitor(self, kind: str, subject: object = "") -> Monitor | None:
         subject = str(subject or kind)
@@ -66,13 +76,13 @@ class Living:
         return change
 
     def told_of(self, kind: str, subject: object = "") -> int:
-        """How many alerts were ever opened for it; what was said meanwhile is printed."""
+        """How many alerts this test has opened for it; what was said of it is printed."""
         found = self.monitor(kind, subject)
         if found is None:
             return 0
         for change in VerdictChange.objects.filter(monitor=found).order_by("seq"):
             print(f"{change.at:%H:%M:%S.%f} {change.verdict} {change.breach} {change.facts}")  # noqa: T201
-        return Alert.objects.filter(monitor=found).count()
+        return Alert.objects.filter(monitor=found, pk__gt=self.told_before).count()
 
     def everybody_is_well(self, *, within: float = 30) -> None:
         def well() -> bool:
@@ -90,6 +100,7 @@ class Living:
     def begin(self, workflow: str) -> tuple[UUID, Path]:
         """A run of it in a worker's hands, beating; and the file that ends it."""
         end = self.plant.scratch("end")
+        self.ends.append(end)
         run_id = self.plant.start(workflow, end=str(end))
         self.plant.holder_of(run_id)
         self.until_verdict("alive", "run", run_id)
@@ -120,7 +131,7 @@ def a_living_place(var: Path, *, workers: int = 2, **settings: str) -> Iterator[
             way = {"SITE_URL": f"http://127.0.0.1:{to_web.port}"}
             if to_database is not None:
                 way["DATABASE_URL"] = _through(plant.site.database_url, to_database.port)
-            cluster = plant.cluster(workers=workers, **way)
+            cluster = plant.cluster(workers=workers, grace=10, **way)
             watch = plant.watch(SITE_URL=web.url)
             place = Living(
                 plant=plant,

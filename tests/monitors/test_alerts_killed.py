@@ -1,18 +1,15 @@
-"""Whoever judges, reminds or delivers is killed behind each statement: no alert is lost, a repeat has the same id."""
+"""Whoever reminds or delivers is killed behind each statement: no alert is lost, a repeat has the same id."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
 
 import pytest
 from django.db import connections
 
-from monitors.engine import outside
-from monitors.engine.facts import View
 from monitors.ledger import reminders
 from monitors.models import Alert, Incident, IncidentCause, Monitor, VerdictChange
-from monitors.queries import watching
 from runs.engine import courier
 from runs.models import Message
 from runs.queries.clock import db_now
@@ -37,55 +34,8 @@ def _two_channels() -> None:
     a_row("second")
 
 
-def overdue(number: int, *, up: bool = True) -> Monitor:
-    now = db_now()
-    long_ago = now - timedelta(minutes=10)
-    return a_monitor(
-        f"backup-{number}",
-        state="up" if up else "down",
-        last_ping_at=long_ago,
-        expected_at=long_ago + timedelta(minutes=1),
-        alert_at=long_ago + timedelta(minutes=2),
-        judge_at=now - timedelta(seconds=1),
-        n_pings=1,
-    )
-
-
-def judge(monitor: Monitor) -> Callable[[], object]:
-    """One look of the judge at this monitor."""
-
-    def look() -> None:
-        seen = watching.again(monitor.pk)
-        assert seen is not None
-        now = db_now()
-        outside.look(seen, View(now=now, believed_at=now, blind_until=None))
-
-    return look
-
-
 def each_statement(stride: int) -> Iterator[int]:
     return iter(range(1, MOST_STATEMENTS, stride))
-
-
-@pytest.mark.parametrize("stride", [pytest.param(1, id="each", marks=LONG), 9])
-def test_a_silence_that_is_judged_is_told_once_whenever_the_judge_dies(stride: int) -> None:
-    killed = 0
-    for number in each_statement(stride):
-        monitor = overdue(number)
-        look = judge(monitor)
-        died = killed_behind(number, look)
-        look()
-        (change,) = VerdictChange.objects.filter(monitor=monitor)
-        alert = Alert.objects.get(monitor=monitor)
-        keys = Message.objects.filter(dedup_key__startswith=f"incident:{alert.incident_id}:")
-        assert (change.verdict, alert.change, alert.closed_at) == ("silent", change.seq, None)
-        assert keys.count() == 2
-        end_it(monitor)
-        if not died:
-            break
-        killed += 1
-    assert killed * stride > 20
-    assert violations() == []
 
 
 def end_it(monitor: Monitor) -> None:

@@ -303,7 +303,7 @@ def test_another_tenants_monitor_is_not_there(operating: Client) -> None:
 
 
 def test_the_places_show_how_many_are_down_and_open(client: Client) -> None:
-    client.force_login(a_person("olga", permissions=["operate"]))
+    client.force_login(a_person("olga"))
     turns(a_monitor("one"), "silent")
     turns(a_monitor("two"), "silent")
 

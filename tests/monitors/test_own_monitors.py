@@ -188,15 +188,20 @@ def test_a_run_that_nobody_begins_in_time_is_told_of(bench: Bench) -> None:
 
 def test_a_run_that_takes_too_long_is_told_of_unless_it_said_so(bench: Bench) -> None:
     work, extended = AtWork(), AtWork()
-    bench.wait(280, meanwhile=lambda: (work.live(), extended.live()))
+
+    def both() -> None:
+        work.live()
+        extended.live()
+
+    bench.wait(280, meanwhile=both)
     steps.note_extension(extended.held.fence, step="go", by=timedelta(minutes=2))
 
-    bench.wait(40, meanwhile=lambda: (work.live(), extended.live()))
+    bench.wait(40, meanwhile=both)
 
     assert said_of(work.monitor) == ["alive", "slow too_long"]
     assert said_of(extended.monitor) == ["alive"]
     assert AuditEvent.objects.filter(kind="run.extended").count() == 1
-    bench.wait(100, meanwhile=lambda: (work.live(), extended.live()))
+    bench.wait(100, meanwhile=both)
     assert said_of(extended.monitor) == ["alive", "slow too_long"]
 
 

@@ -1,0 +1,77 @@
+"""The watch is watched from outside: it pings there only while its duties go round."""
+
+import http.server
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from pytest_django import Settings
+
+from monitors.engine.pulse import VITAL, Pulse
+from runs.ledger import ticks
+from runs.models import Tick
+from runs.queries.clock import db_now
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Outside:
+    """Whom the watch pings; it is asked for beats as well, which it does not take."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        outside = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outside.asked.append(self.path)
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                return
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def outside(settings: Settings) -> Iterator[Outside]:
+    made = Outside()
+    url = f"http://127.0.0.1:{made.server.server_port}"
+    settings.SITE_URL, settings.WATCHDOG_URL = url, f"{url}/ping/abc?from=milepost"
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def test_a_watch_whose_duties_go_round_is_heard_outside(outside: Outside) -> None:
+    for duty in VITAL:
+        ticks.note(duty, holder="tests")
+
+    Pulse().go_round()
+
+    assert outside.asked == ["/ping/abc?from=milepost"]
+
+
+@pytest.mark.parametrize("stale", VITAL)
+def test_one_whose_duty_stands_still_is_not(outside: Outside, stale: str) -> None:
+    for duty in VITAL:
+        ticks.note(duty, holder="tests")
+    Tick.objects.filter(duty=stale).update(at=db_now() - timedelta(minutes=1))
+
+    Pulse().go_round()
+
+    assert outside.asked == []
+
+
+def test_one_that_was_pinged_just_now_is_left_alone(outside: Outside) -> None:
+    for duty in VITAL:
+        ticks.note(duty, holder="tests")
+    pulse = Pulse()
+
+    pulse.go_round()
+    pulse.go_round()
+
+    assert len(outside.asked) == 1
