@@ -148,10 +148,10 @@ def test_what_cannot_be_handed_on_is_refused_with_the_reason(
     wish: dict[str, Any], said: str
 ) -> None:
     ann, _zoe = somebody("ann"), somebody("zoe")
-    until = db_now() + timedelta(days=wish.pop("days", 7))
+    until: Any = db_now() + timedelta(days=wish.pop("days", 7))
 
     with pytest.raises(DelegationRefused, match=said):
-        delegating.delegate(acting(ann), **{"to": "zoe", "until": until} | wish)
+        delegating.delegate(acting(ann), **({"to": "zoe", "until": until} | wish))
 
     assert not Delegation.objects.exists()
 
@@ -173,7 +173,7 @@ def test_making_and_ending_are_told_in_the_tenants_audit() -> None:
     ann, zoe = somebody("ann"), somebody("zoe", "bankers")
     delegating.end(acting(ann), delegated(ann, zoe, because="Away.").pk)
 
-    told = AuditEvent.objects.filter(run_id=None).order_by("seq")
+    told = AuditEvent.objects.filter(run=None).order_by("seq")
     assert [event.kind for event in told] == ["delegation.made", "delegation.ended"]
     assert violations() == []
 

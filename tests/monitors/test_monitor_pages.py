@@ -296,14 +296,14 @@ def test_another_tenants_monitor_is_not_there(operating: Client) -> None:
         assert post(operating, f"monitor_{name}", monitor.pk, lasts="1") == 404
     page(operating, "window_new", monitor.pk, status=404)
     assert ">theirs<" not in page(operating, "monitor_list")
-    person = a_person("olga")
+    person = a_person("olga", "operate")
     Membership.objects.create(tenant=other, user=person)
     operating.force_login(person)
     assert ">theirs<" in page(operating, "monitor_list")
 
 
 def test_the_places_show_how_many_are_down_and_open(client: Client) -> None:
-    client.force_login(a_person("olga"))
+    client.force_login(a_person("olga", "operate"))
     turns(a_monitor("one"), "silent")
     turns(a_monitor("two"), "silent")
 

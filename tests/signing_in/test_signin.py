@@ -16,6 +16,8 @@ from django.utils import timezone
 from config.signin_links import LinkIsVoid, first_user, link_for, redeem
 
 OPEN = {"healthz", "readyz", "signin", "signin-link"}
+# What was published, and what its signed address opens: the tests of sharing show what it says.
+OPEN |= {"status", "badge", "badge_of"}
 pytestmark = pytest.mark.django_db
 
 
