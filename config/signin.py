@@ -15,7 +15,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRedirect
 
+from approvals.rules.demands import FRESH
 from config.signin_links import LinkIsVoid, holder_of, redeem
+from runs.queries.clock import db_now
+from runs.web.proofs import signed_in_at
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 CAME_BY_LINK = "came_by_link"
@@ -55,9 +58,13 @@ def follow_link(request: HttpRequest, who: str, token: str) -> HttpResponse:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def password(request: HttpRequest) -> HttpResponse:
-    """Sets a password for the next time; only for who came by a link, which proves as much."""
+    """Sets a password for the next time; only for who came by a link lately, which proves as much."""
     user = request.user
     if not isinstance(user, User) or not request.session.get(CAME_BY_LINK):
+        return redirect("home")
+    # Else whoever finds a browser left open sets one, and proves with it to be its owner.
+    if db_now() - signed_in_at(request) > FRESH:
+        messages.error(request, "Your sign-in is older than 15 minutes: come by another link.")
         return redirect("home")
     form = SetPasswordForm(user, request.POST or None)
     if request.method == "POST" and form.is_valid():

@@ -10,6 +10,8 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
+from runs.queries.directory import last_signed_out
+
 FIRST_USER = "operator"
 
 
@@ -25,10 +27,13 @@ class _Tokens(PasswordResetTokenGenerator):
     key_salt = "config.signin_links"
 
     def _make_hash_value(self, user: AbstractBaseUser, timestamp: int) -> str:
-        # Every sign-in moves last_login, so the link that did it is void, to the microsecond.
+        # Every sign-in moves last_login, so the link that did it is void, to the microsecond; so
+        # are those made before somebody was signed out everywhere.
         seen: datetime | None = user.last_login
+        out = last_signed_out(user.pk)
         return (
-            f"{user.pk} {user.password} {user.is_active} {seen and seen.timestamp()!r} {timestamp}"
+            f"{user.pk} {user.password} {user.is_active} {seen and seen.timestamp()!r} {out} "
+            f"{timestamp}"
         )
 
 

@@ -21,7 +21,7 @@ from runs.queries.directory import (
     sees_payloads_by_right,
     visible_person,
 )
-from runs.queries.memberships import tenants_of
+from runs.queries.memberships import all_tenants, tenants_of
 from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.people import PersonRefused
@@ -111,7 +111,7 @@ def reset(actor: Actor, person_id: int) -> User:
 @commits("person_committed")
 @transaction.atomic
 def sign_out(actor: Actor, person_id: int) -> User:
-    """Every session of theirs ends, on every device."""
+    """Every session of theirs ends, on every device, and links that they have not followed are void."""
     person = _held(actor, person_id)
     _tell(actor, person, "person.signed_out", sessions=_end_sessions(person))
     return person
@@ -150,7 +150,8 @@ def _held(actor: Actor, person_id: int) -> User:
     """The person, their tenants locked: of two administrators who remove each other, one fails."""
     require(actor, Verb.ADMINISTER)
     seen = visible_person(actor, person_id)
-    _lock(tenants_of(seen.pk))
+    # Who administers all tenants is counted over all of them, so all of them are locked.
+    _lock(all_tenants() if seen.is_superuser else tenants_of(seen.pk))
     person = visible_person(actor, person_id)
     if not manageable(actor, person):
         raise PersonRefused(

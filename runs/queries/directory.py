@@ -126,15 +126,30 @@ def is_taken(name: str) -> bool:
 
 def _person(actor: Actor, user: User) -> Person:
     named, theirs = roles_of(user), tenants_of(user.pk)
+    # Which tenants there are beside one's own is nobody's to know.
+    seen = theirs if actor.tenants is None else theirs & actor.tenants
     return Person(
         user=user,
         roles=[role for role in ROLES if role.group in named],
         payloads=sees_payloads_by_right(user),
-        tenants=list(Tenant.objects.filter(pk__in=theirs).values_list("slug", flat=True)),
+        tenants=list(Tenant.objects.filter(pk__in=seen).values_list("slug", flat=True)),
         everywhere=user.is_superuser,
         manageable=manageable(actor, user),
         yourself=user.pk == actor.user_id,
     )
+
+
+def last_signed_out(person_id: int) -> int:
+    """Which sign-out everywhere was the last; 0 before any. A link made before it is void."""
+    rows = AuditEvent.objects.filter(run=None, kind="person.signed_out")
+    rows = rows.filter(body__contains=_marked(person_id)).order_by("-pk")
+    named = (row.pk for row in rows if canonical.loads(row.body).get("id") == person_id)
+    return next(named, 0)
+
+
+def _marked(person_id: int) -> str:
+    """How the body of an act names the person; others whose number begins alike fit too."""
+    return canonical.dumps({"id": person_id})[1:-1]
 
 
 def acts_on(actor: Actor, person: Person) -> list[Act]:
@@ -142,9 +157,8 @@ def acts_on(actor: Actor, person: Person) -> list[Act]:
     rows = AuditEvent.objects.filter(run=None, kind__in=TOLD)
     if actor.tenants is not None:
         rows = rows.filter(tenant_id__in=sorted(actor.tenants))
-    marked = canonical.dumps({"id": person.user.pk})[1:-1]
     found: dict[tuple[datetime, str], Act] = {}
-    for row in rows.filter(body__contains=marked).order_by("-at", "-pk")[:100]:
+    for row in rows.filter(body__contains=_marked(person.user.pk)).order_by("-at", "-pk")[:100]:
         told = canonical.loads(row.body)
         if told.get("id") == person.user.pk:
             act = Act(at=row.at, by=row.actor, says=TOLD[row.kind], roles=told.get("groups", ()))

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
-from config.signin_links import first_user
+from config.signin_links import first_user, link_for
+from runs.ledger import people
 from runs.models import AuditEvent, Membership, Tenant
 from runs.queries.verify import violations
 from runs.rules import canonical
@@ -120,6 +123,18 @@ def test_signing_out_everywhere_ends_every_session_and_leaves_the_password(boss:
     assert canonical.loads(last_act().body)["sessions"] == 2
 
 
+def test_signing_out_everywhere_voids_links_that_were_not_followed_yet(boss: Client) -> None:
+    pia = a_person("pia", "viewers")
+    pia.set_password("a long enough secret")
+    pia.save()
+    before = link_for(pia, site="")
+
+    boss.post(of(pia, "sign-outs/"))
+
+    assert Client().post(before).status_code == 410
+    assert Client().post(link_for(pia, site="")).status_code == 302
+
+
 def test_who_is_deactivated_is_out_until_let_in_again(boss: Client) -> None:
     pia = a_person("pia", "viewers")
     hers = signed_in(pia)
@@ -175,6 +190,29 @@ def test_an_administrator_of_one_tenant_knows_nobody_of_another() -> None:
 
     assert [answer.status_code for answer in answers] == [404, 404, 404]
     assert of(tom) not in hers.get("/people/").text
+
+
+def test_of_somebodys_tenants_only_ones_own_are_named() -> None:
+    ada, tom = a_person("ada", "administrators"), a_person("tom", "viewers")
+    Membership.objects.create(tenant=Tenant.objects.create(slug="elsewhere"), user=tom)
+
+    pages = [signed_in(ada).get(address).text for address in ("/people/", of(tom))]
+
+    assert ["elsewhere" in page for page in pages] == [False, False]
+
+
+def test_whoever_administers_all_tenants_is_changed_under_the_lock_of_all() -> None:
+    """Else two of them, of different tenants, could do away with each other at once."""
+    boss = first_user()
+    ada = a_person("ada", "administrators", tenant="elsewhere")
+    User.objects.filter(pk=ada.pk).update(is_superuser=True)
+
+    with CaptureQueriesContext(connection) as asked:
+        people.sign_out(actor_for(boss), ada.pk)
+
+    locking = [one["sql"] for one in asked if '"runs_tenant"."id" IN' in one["sql"]]
+    wanted = ", ".join(str(pk) for pk in Tenant.objects.order_by("pk").values_list("pk", flat=True))
+    assert f"IN ({wanted})" in locking[0]
 
 
 def test_whoever_is_in_another_tenant_too_is_changed_by_who_administers_both() -> None:

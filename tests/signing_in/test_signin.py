@@ -14,6 +14,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from config.signin_links import LinkIsVoid, first_user, link_for, redeem
+from runs.web.proofs import SIGNED_IN_AT
 
 OPEN = {"healthz", "readyz", "signin", "signin-link"}
 # What was published, and what its signed address opens: the tests of sharing show what it says.
@@ -115,6 +116,20 @@ def test_a_password_set_after_a_link_signs_in_next_time(client: Client) -> None:
     again = Client()
     again.post(reverse("signin"), {"username": "operator", "password": secret})
     assert signed_in(again)
+
+
+def test_a_browser_left_open_sets_no_password_to_prove_itself_with(client: Client) -> None:
+    client.post(a_link())
+    session = client.session
+    session[SIGNED_IN_AT] = (timezone.now() - timedelta(minutes=16)).isoformat()
+    session.save()
+
+    answer = client.post(
+        reverse("password"), {"new_password1": "a horse of 20", "new_password2": "a horse of 20"}
+    )
+
+    assert answer.headers["Location"] == reverse("home")
+    assert not User.objects.get().has_usable_password()
 
 
 def test_a_weak_password_is_refused_with_its_reasons(client: Client) -> None:
