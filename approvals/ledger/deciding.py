@@ -97,7 +97,8 @@ def _recorded(
     standing = door.standing(actor, case)
     assert isinstance(standing, Standing)  # noqa: S101 - the door has let them in
     if said.break_glass:
-        voting.annul(decision, because="Its voter broke the glass instead.", by=actor.name, now=now)
+        because, place = "Its voter broke the glass instead.", standing.voice_id
+        voting.annul(decision, because=because, by=actor.name, voice_id=place, now=now)
     vote = voting.cast(actor, decision, case, said, by_right_of=standing, now=now)
     records.keep(actor, decision, vote)
     casts = tuple(map(cast_of, counting(decision)))

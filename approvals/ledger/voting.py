@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
+
 from approvals.models import Decision, Vote
 from approvals.rules import door
 from approvals.rules.asked import Option
@@ -63,9 +65,12 @@ def cast(
     )
 
 
-def annul(decision: Decision, *, because: str, now: datetime, by: str = "") -> int:
-    """Votes count no more: all of the decision, or those by this name; how many they were."""
+def annul(
+    decision: Decision, *, because: str, now: datetime, by: str = "", voice_id: int | None = None
+) -> int:
+    """Votes count no more: all of the decision, or those by this name or in this place; how many."""
     counting = Vote.objects.filter(decision=decision, void_at__isnull=True)
     if by:
-        counting = counting.filter(by=by)
+        in_place = Q(voice_id=voice_id) if voice_id else Q(pk__in=[])
+        counting = counting.filter(Q(by=by) | in_place)
     return counting.update(void_at=now, void_because=because)

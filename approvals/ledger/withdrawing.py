@@ -10,6 +10,8 @@ from django.db.models import F
 from approvals.ledger import voting
 from approvals.ledger.holding import DecisionClosed, held_as_answered
 from approvals.models import Decision
+from approvals.queries.cases import cast_of, counting, tally_with
+from approvals.rules.asked import asked_of
 from runs.ledger import deferring
 from runs.ledger.commits import commits
 from runs.queries.clock import db_now
@@ -40,10 +42,11 @@ def withdraw(actor: Actor, decision_id: int, *, because: str = "") -> Decision:
 
 
 def _reopen(decision: Decision, *, by: str) -> None:
-    deferred = decision.takes_effect_at is not None
+    deferred = decision.takes_effect_at is not None and not _still_agreed(decision)
+    none = {"takes_effect_at": None, "deferred_option": ""} if deferred else {}
     moved = Decision.objects.filter(
         pk=decision.pk, state=DecisionState.OPEN.value, seq=decision.seq
-    ).update(takes_effect_at=None, deferred_option="", seq=F("seq") + 1)
+    ).update(**none, seq=F("seq") + 1)
     if not moved:
         raise DecisionClosed(Decision.objects.get(pk=decision.pk))
     facts = {"decision": decision.pk, "deferred": deferred}
@@ -57,3 +60,13 @@ def _reopen(decision: Decision, *, by: str) -> None:
         )
     else:
         deferring.note(decision.wait_id, "decision.answer_withdrawn", by=by, facts=facts)
+
+
+def _still_agreed(decision: Decision) -> bool:
+    """Whether the answer that waits holds without what was taken back, which had said another."""
+    asked, votes = asked_of(decision.ask), counting(decision)
+    same = [vote for vote in votes if vote.option == decision.deferred_option]
+    if not same:
+        return False
+    like = cast_of(same[-1])
+    return same[-1].break_glass or tally_with(asked, map(cast_of, votes), like=like).complete

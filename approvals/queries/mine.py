@@ -45,15 +45,20 @@ def _named(groups: Collection[str]) -> Q:
 
 
 def _votes_of(actor: Actor) -> QuerySet[Vote]:
-    """Who has voted waits with the others for those who have not."""
+    """Who has voted, or for whom somebody has, waits with the others for those who have not."""
     counting = Vote.objects.filter(decision=OuterRef("pk"), void_at__isnull=True)
-    return counting.filter(Q(by=actor.name) | Q(user_id=actor.user_id, user_id__isnull=False))
+    own = Q(user_id=actor.user_id) | Q(voice_id=actor.user_id) if actor.user_id else Q(pk__in=[])
+    return counting.filter(Q(by__in=_names_of(actor)) | own)
+
+
+def _names_of(actor: Actor) -> set[str]:
+    """An account of this machine is the person who signs in by that name."""
+    return {actor.name, actor.name.removeprefix(LOCAL), f"{LOCAL}{actor.name}"}
 
 
 def _left_to_others(actor: Actor, *, now: datetime) -> list[int]:
     """What this actor has asked for themselves, and could only say no to."""
-    names = {actor.name, actor.name.removeprefix(LOCAL), f"{LOCAL}{actor.name}"}
-    own = open_decisions(actor).filter(run__started_by__in=names).select_related("run")
+    own = open_decisions(actor).filter(run__started_by__in=_names_of(actor)).select_related("run")
     rows = own.prefetch_related("audience").order_by("urgent_at", "pk")[:MOST_OWN]
     return [row.pk for row in rows if _takes_another(actor, row, now=now)]
 

@@ -92,7 +92,8 @@ def _own_refusal(actor: Actor, case: Case) -> Refusal | None:
 
 def _voted(actor: Actor, case: Case, found: Standing) -> Refusal | None:
     for vote in case.votes:
-        if vote.by == actor.name or (actor.user_id and vote.user_id == actor.user_id):
+        own = same_person(vote.by, actor.name)
+        if own or (actor.user_id and vote.user_id == actor.user_id):
             chosen = case.asked.option(vote.option).label
             said = f"{vote.by} answered “{chosen}” at {vote.at:%H:%M} UTC, and votes once."
         elif found.voice_id and vote.voice_id == found.voice_id:

@@ -15,6 +15,7 @@ from approvals.queries.visible import open_decisions
 from approvals.rules.door import NotYours
 from runs.models import AuditEvent
 from runs.queries.verify import violations
+from runs.rules.policy import local_operator
 from tests.approvals.agreed import asking, somebody
 from tests.approvals.builders import a_person, acting, again, decide
 from tests.approvals.reading import at, filled, signed_in, text_of
@@ -73,6 +74,17 @@ def test_nobody_votes_twice() -> None:
         decide(ann, decision)
 
     assert Vote.objects.count() == 1
+
+
+def test_nobody_votes_once_by_the_page_and_once_from_their_account_of_the_machine() -> None:
+    ann, machine = acting(somebody("ann")), local_operator("local operator ann")
+    decision = asking(quorum=2)
+    decide(ann, decision)
+
+    with pytest.raises(NotYours, match=r"ann answered “Approve” at .* and votes once"):
+        decide(machine, decision)
+
+    assert not open_decisions(machine).filter(is_for(machine)).exists()
 
 
 @pytest.mark.parametrize("other", [{"by": "ann", "user": None}, {"by": "somebody"}])

@@ -107,6 +107,7 @@ def test_giver_and_receiver_together_are_one_voice_of_a_quorum() -> None:
     with pytest.raises(NotYours, match="zoe has answered in this place"):
         decide(acting(ann), decision)
 
+    assert not is_yours(ann)
     assert not Vote.objects.exclude(by="zoe").exists()
     with pytest.raises(IntegrityError):
         Vote.objects.create(

@@ -1,16 +1,21 @@
 """Whoever asked for what cannot be undone does not allow it, where somebody else can."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
+from approvals.ledger import delegating, withdrawing
 from approvals.models import Vote
 from approvals.rules.demands import ConfirmationMissing
 from approvals.rules.door import NotYours
+from runs.definition import Timing
 from runs.models import AuditEvent, Message
+from runs.queries.clock import db_now
+from runs.queries.verify import violations
 from runs.rules.policy import local_operator
 from tests.approvals.agreed import asking, note, somebody
-from tests.approvals.builders import acting, again, decide
+from tests.approvals.builders import a_person, acting, again, decide
 from tests.approvals.reading import at, filled, signed_in, text_of
 from tests.support import runs
 
@@ -145,6 +150,36 @@ def test_an_administrator_breaks_the_glass_of_a_quorum_also_after_a_vote() -> No
     first, last = Vote.objects.order_by("pk")
     assert (first.void_at is None, first.break_glass) == (False, False)
     assert (last.void_at is None, last.break_glass) == (True, True)
+
+
+def test_an_administrator_in_whose_place_somebody_answered_breaks_the_glass_all_the_same() -> None:
+    ann, ben = somebody("ann"), a_person("ben", groups=[], permissions=["view_payloads"])
+    ann.is_superuser = True
+    ann.save()
+    delegating.delegate(acting(ann), to="ben", until=db_now() + timedelta(days=1))
+    decision = asking(quorum=3)
+    decide(acting(ben), decision)
+
+    decided = decide(acting(ann), decision, break_glass=True)
+
+    assert decided.state == "approved"
+    assert Vote.objects.get(by="ben").void_because == "Its voter broke the glass instead."
+
+
+def test_who_voted_before_does_not_call_off_what_was_decided_past_the_rules() -> None:
+    ann, ben = somebody("ann"), somebody("ben")
+    ann.is_superuser = True
+    ann.save()
+    decision = asking(quorum=3, timing=Timing(not_before=timedelta(hours=1)))
+    decide(acting(ben), decision)
+    waits = decide(acting(ann), decision, break_glass=True)
+
+    withdrawing.withdraw(acting(ben), decision.pk)
+
+    assert again(decision).takes_effect_at == waits.takes_effect_at
+    withdrawing.withdraw(acting(ann), decision.pk)
+    assert again(decision).takes_effect_at is None
+    assert violations([decision.run_id]) == []
 
 
 def test_nobody_else_breaks_the_glass() -> None:
