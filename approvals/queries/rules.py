@@ -11,6 +11,7 @@ from approvals.models import ApprovalRule, Decision, RuleVersion
 from approvals.queries import lists
 from approvals.rules.asked import APPROVING_KINDS, asked_of
 from approvals.rules.predicate import all_fit, conditions_of
+from approvals.rules.timing import timing_of
 from runs.definition import registry
 from runs.definition.approvals import Approval
 from runs.queries.visibility import visible_to
@@ -102,10 +103,12 @@ def that_fit(decision: Decision, *, now: datetime) -> Iterator[RuleVersion]:
 
 
 def is_for_rules(decision: Decision) -> bool:
-    """Never what cannot be undone, and never what takes several people, or another one."""
+    """Never what cannot be undone, nor what takes several people, another one, or time to think."""
     if decision.irreversible or decision.kind not in APPROVING_KINDS:
         return False
     asked = asked_of(decision.ask)
+    if timing_of(decision.ask).not_before is not None:
+        return False
     return asked.quorum == 1 and not asked.all_of and not asked.four_eyes
 
 

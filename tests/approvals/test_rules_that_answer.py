@@ -126,6 +126,16 @@ def test_what_takes_two_people_is_answered_by_no_rule() -> None:
     assert again(decision).state == "open"
 
 
+def test_what_leaves_people_time_to_take_an_answer_back_is_answered_by_no_rule() -> None:
+    """A rule would answer at once, and after whoever took their answer back."""
+    a_rule(workflow="refunds_later")
+    decision = a_decision("refunds_later", amounts="1")
+
+    go_round()
+
+    assert (again(decision).state, again(decision).rule_id) == ("open", None)
+
+
 def test_a_rule_answers_no_more_than_it_may() -> None:
     rule = a_rule(most=2)
     asked = [a_decision("refunds", amounts="1") for _ in range(3)]

@@ -24,6 +24,7 @@ def made() -> list[type[Workflow]]:
             _listed("valid_for", Timing(valid_for=HOUR)),
             _listed("ends_failed", None, on_expiry="fail"),
             _listed("refunds", None, effect=refund),
+            _listed("refunds_later", Timing(not_before=HOUR), effect=refund),
             _listed("refunds_of_two", None, effect=refund, quorum=2),
             _listed("two_agree", None, quorum=2),
             _one_refund(),
