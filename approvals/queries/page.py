@@ -146,7 +146,7 @@ def page_of(
         effects=effects_so_far(decision.run_id),
         options=[_option(actor, case, option, proof) for option in asked.options],
         struck=asked.plan.count - decision.count if asked.plan else 0,
-        votes=[_vote(asked, vote) for vote in decision.votes.order_by("pk")],
+        votes=[_vote(asked, vote, visible=visible) for vote in decision.votes.order_by("pk")],
         before=beside.before,
         after=beside.after,
     )
@@ -179,11 +179,11 @@ def _option(actor: Actor, case: Case, option: Option, proof: Proof) -> OptionSho
     )
 
 
-def _vote(asked: Asked, vote: Vote) -> VoteShown:
+def _vote(asked: Asked, vote: Vote, *, visible: bool) -> VoteShown:
     return VoteShown(
         vote=vote,
         label=asked.option(vote.option).label,
-        fields=canonical.loads(vote.fields),
+        fields=canonical.loads(vote.fields) if visible else {},
         struck=len(canonical.loads(vote.struck)),
     )
 

@@ -72,7 +72,7 @@ def shown(
         "evidence": _evidence(asked, visible=visible),
         "call": _call(asked, visible=visible),
         "plan": _plan(decision, asked, struck),
-        "votes": list(map(_vote, decision.votes.order_by("pk"))),
+        "votes": [_vote(vote, visible=visible) for vote in decision.votes.order_by("pk")],
     }
     if with_calls and asked.plan is not None:
         found["calls"] = list(calls.every_call(decision)) if visible else HIDDEN
@@ -144,11 +144,11 @@ def _plan(decision: Decision, asked: Asked, struck: Collection[int] | None) -> A
     return {"name": asked.plan.name, "count": asked.plan.count, "struck": off}
 
 
-def _vote(vote: Any) -> dict[str, Any]:
+def _vote(vote: Any, *, visible: bool) -> dict[str, Any]:
     return {
         "by": vote.by,
         "option": vote.option,
-        "fields": canonical.loads(vote.fields),
+        "fields": canonical.loads(vote.fields) if visible else HIDDEN,
         "comment": vote.comment,
         "digest": vote.digest,
         "alone": vote.alone,

@@ -129,6 +129,17 @@ def test_a_question_is_answered_with_fields() -> None:
     assert runs.facts_of(decision.run_id)["answer"]["fields"] == {"amount": 1200, "currency": None}
 
 
+def test_what_was_filled_in_is_shown_to_who_may_see_payloads() -> None:
+    a_person("olga", permissions=["decide"])
+    decision = a_decision("question")
+    told("answer", decision.pk, "--option", "pay_back", "--field", "amount=1277")
+
+    (hidden,) = told("show", decision.pk, "--as", "olga")["votes"]
+
+    assert "1277" not in json.dumps(hidden)
+    assert told("show", decision.pk)["votes"][0]["fields"]["amount"] == 1277
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
