@@ -48,10 +48,10 @@ class Shared:
 
 
 def pinged(seen: Seen, view: View) -> Facts:
-    """The ping's half of the facts, with deadlines counted anew after a time of blindness."""
+    """The ping's half of the facts, with its deadline as it counts after a time of blindness."""
     grace, missing = timedelta(seconds=seen.grace), seen.alert_at
     if missing is not None and view.blind_until is not None:
-        missing = view.counted(missing, allowed=seen.allowed_from(view.blind_until))
+        missing = seen.counted_after(view.blind_until)
     return Facts(
         now=view.now,
         heard_at=seen.last_ping_at,

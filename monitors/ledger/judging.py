@@ -99,8 +99,16 @@ def look_later(
 
 
 def _as_it_was_seen(seen: Seen) -> QuerySet[Monitor]:
-    """The one condition on which two judges, or a judge and a ping, cannot both be right."""
-    return Monitor.objects.filter(pk=seen.id, seq=seen.seq, last_ping_at=seen.last_ping_at)
+    """The one condition on which two judges, or a judge and a ping, cannot both be right.
+
+    A start moves `alert_at` and `judge_at` alone: they must not be put back over it.
+    """
+    return Monitor.objects.filter(
+        pk=seen.id,
+        seq=seen.seq,
+        last_ping_at=seen.last_ping_at,
+        last_start_at=seen.last_start_at,
+    )
 
 
 def _change(

@@ -10,6 +10,9 @@ from monitors.rules.own import ITSELF
 from monitors.rules.received import next_by_cron
 from monitors.rules.states import MonitorKind, MonitorState, Verdict
 
+# Nobody pings earlier than this before it is expected.
+EARLY = timedelta(seconds=5)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
@@ -70,8 +73,29 @@ class Seen:
         """It is due by its start, not by the end of its period."""
         if self.last_start_at is None or self.alert_at is None:
             return False
-        allowed = timedelta(seconds=self.grace if self.longest is None else self.longest)
-        return self.alert_at == self.last_start_at + allowed
+        return self.alert_at == self.last_start_at + self._longest
+
+    def counted_after(self, blind_until: datetime) -> datetime | None:
+        """When its absence counts, if nobody could see until then (R25).
+
+        A ping that was due meanwhile may be lost, and the next one is a whole period away. Who was
+        expected only afterwards has lost nothing: else a short gap would hide a daily job for a day.
+        """
+        if self.alert_at is None or self._is_expected_only_after(blind_until):
+            return self.alert_at
+        if self.last_start_at is not None and self.last_start_at > blind_until:
+            return max(self.alert_at, self.last_start_at + self._longest)
+        return max(self.alert_at, blind_until + self.allowed_from(blind_until))
+
+    @property
+    def _longest(self) -> timedelta:
+        return timedelta(seconds=self.grace if self.longest is None else self.longest)
+
+    def _is_expected_only_after(self, blind_until: datetime) -> bool:
+        if self.alert_at is None or self.last_ping_at is None or self.last_start_at is not None:
+            return False
+        expected_at = self.alert_at - timedelta(seconds=self.grace)
+        return expected_at > blind_until + EARLY
 
     def allowed_from(self, at: datetime) -> timedelta:
         """How long it may be absent, counted from `at`."""

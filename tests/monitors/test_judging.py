@@ -171,6 +171,31 @@ def test_a_watch_that_was_away_for_an_hour_calls_none_of_a_thousand_silent(bench
     assert VerdictChange.objects.filter(monitor__kind="outside").count() == 1
 
 
+def test_a_gap_before_it_was_expected_does_not_hide_that_it_never_came(bench: Bench) -> None:
+    monitor = a_pinged_monitor(period=3600.0)
+
+    bench.jump(3590)
+    bench.look()
+    bench.wait(20)
+
+    assert said_of(monitor) == ["alive", "silent silence"]
+
+
+def test_a_start_that_came_first_is_not_forgotten_by_the_judge(bench: Bench) -> None:
+    """Its end is due soon, and whoever looked before it began must not put that off."""
+    monitor = a_pinged_monitor(period=3600.0, longest=8.0)
+    bench.look()
+    seen = watching.again(monitor.pk)
+    assert seen is not None
+    ping(monitor, PingKind.START)
+
+    written = judging.look_later(seen, at=None, alert_at=seen.alert_at, late=False, now=db_now())
+
+    assert not written
+    bench.wait(12)
+    assert said_of(monitor) == ["alive", "silent too_long"]
+
+
 def test_two_judges_judge_once(bench: Bench) -> None:
     """R34: the second finds another `seq`, and writes nothing."""
     monitor = a_pinged_monitor()
