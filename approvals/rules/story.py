@@ -36,7 +36,7 @@ TOLD = {
         "before. Nothing was sent for the new one."
     ),
     "orphaned call": "Step {step} came to its end without naming calls that it made earlier.",
-    "give up": "Its last error: {error_class}: {error}",
+    "give up": "Its last error: {error}",
     "crashes": "Each time its worker was lost. Last: {last}",
     "version": (
         "It was begun under version {from[version]}, whose code no live worker had when step {step} "

@@ -82,12 +82,19 @@ class Allowing:
 
     def authority(self, effect: Effect, resource: str, request: str) -> str:
         """What allows this call; parks until somebody does, where a person has to."""
+        if self.asks_first(effect):
+            return self._approved_alone(effect, resource, request)
+        approval = self.attempt.declared.approval
+        if isinstance(approval, Waived) and effect.irreversible:
+            return f"waiver:{approval.reason}"
+        return ""
+
+    def asks_first(self, effect: Effect) -> bool:
+        """Whether a person sees a call that no approved list covers, before it leaves."""
         approval = self.attempt.declared.approval
         if isinstance(approval, Waived):
-            return f"waiver:{approval.reason}" if effect.irreversible else ""
-        if not effect.irreversible and not isinstance(approval, Approval):
-            return ""
-        return self._approved_alone(effect, resource, request)
+            return False
+        return effect.irreversible or isinstance(approval, Approval)
 
     def _approved_alone(self, effect: Effect, resource: str, request: str) -> str:
         shown = self._shown(effect, resource, request)

@@ -126,7 +126,9 @@ class Caller:
         self, effect: Effect, record: CallRecord, request: str, *, authority: str | None
     ) -> CallRecord:
         self._remember(record)
-        if record.request_digest != canonical.digest(request) and self._sends_both(record, request):
+        if record.request_digest != canonical.digest(request) and self._sends_both(
+            effect, record, request
+        ):
             beside = keys.resource_beside(record.resource, request)
             return self._made(effect, beside, request, authority=None)
         if effect.relay and relaying.is_under_way(record):
@@ -183,13 +185,14 @@ class Caller:
             return self._send_again(effect, record, allowed_by=reopened.by)
         raise Refused(record.error)
 
-    def _sends_both(self, record: CallRecord, request: str) -> bool:
+    def _sends_both(self, effect: Effect, record: CallRecord, request: str) -> bool:
         """A person has seen both requests, and says whether the new one is a call of its own (I5)."""
         ask = asks.conflict(
             step=self.attempt.begun.key,
             call=as_shown(record),
             new_request=canonical.loads(request),
             beside=keys.resource_beside(record.resource, request),
+            asked_first=self.allowing.asks_first(effect),
             redact=self._hidden_in(record.effect),
         )
         name = f"conflict {record.key[:40]} {canonical.digest(request)[:16]}"

@@ -113,7 +113,8 @@ def _breach(wait: Wait, *, now: datetime) -> Breach:
 def _overdue(wait: Wait) -> str:
     if wait.on_due == "resume":
         return f"{wait.kind} {wait.name} is due"
-    return f"{wait.kind} {wait.name} expired without an answer"
+    named = wait.name if wait.name.startswith(f"{wait.kind} ") else f"{wait.kind} {wait.name}"
+    return f"{named} expired without an answer"
 
 
 def _told(wait: Wait, *, by: str, facts: Mapping[str, Any] | None = None) -> Draft:

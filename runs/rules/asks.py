@@ -248,11 +248,13 @@ def conflict(
     call: Mapping[str, Any],
     new_request: Any,
     beside: str,
+    asked_first: bool,
     redact: Sequence[str] = (),
 ) -> Ask:
     """The same resource with another input: both are shown, and nothing is sent unasked (I5).
 
-    `beside` is the resource that the new request would be sent for.
+    `beside` is the resource that the new request would be sent for; `asked_first` says whether it
+    takes an approval of its own.
     """
     return ask(
         "conflict",
@@ -264,8 +266,8 @@ def conflict(
                 "send_new",
                 "Send the new one as well",
                 f"The new request is sent as a call of its own, for the resource {beside}, under "
-                "its own key; the first one stays done. Where it cannot be undone, it is shown for "
-                "approval first.",
+                "its own key; the first one stays as it is. "
+                + ("It is shown for approval first." if asked_first else "It leaves at once."),
                 danger=True,
             ),
             option(

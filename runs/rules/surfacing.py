@@ -167,7 +167,7 @@ def _field(field: Field) -> dict[str, Any]:
         "type": "str",
         "label": field.name.replace("_", " ").capitalize(),
         "required": False,
-        "help": f"{field.help or field.type}. {KEPT_AS_IT_IS}",
+        "help": f"{(field.help or field.type).removesuffix('.')}. {KEPT_AS_IT_IS}",
     }
     choices = ["true", "false"] if field.type == "true or false" else [*map(str, field.choices)]
     return {**said, "choices": choices} if choices else said
