@@ -103,7 +103,7 @@ def _breach(wait: Wait, *, now: datetime) -> Breach:
     by_person = wait.kind == WaitKind.DECISION
     return Breach(
         limit=Limit.WAIT,
-        trigger=f"{wait.kind} {wait.name}",
+        trigger=_named(wait),
         elapsed=(now - wait.opened_at).total_seconds(),
         allowed=((wait.due_at or now) - wait.opened_at).total_seconds(),
         cause=Cause.PERSON if by_person else Cause.DEPENDENCY,
@@ -113,8 +113,12 @@ def _breach(wait: Wait, *, now: datetime) -> Breach:
 def _overdue(wait: Wait) -> str:
     if wait.on_due == "resume":
         return f"{wait.kind} {wait.name} is due"
-    named = wait.name if wait.name.startswith(f"{wait.kind} ") else f"{wait.kind} {wait.name}"
-    return f"{named} expired without an answer"
+    return f"{_named(wait)} expired without an answer"
+
+
+def _named(wait: Wait) -> str:
+    """The wait as people read it: most names begin with the kind already."""
+    return wait.name if wait.name.startswith(f"{wait.kind} ") else f"{wait.kind} {wait.name}"
 
 
 def _told(wait: Wait, *, by: str, facts: Mapping[str, Any] | None = None) -> Draft:
