@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from approvals.rules.asked import asked_of, state_after
+from approvals.rules.states import ANSWERS
 from runs.rules import canonical
 from runs.rules.bundle import Bundle
 from runs.rules.planned import call_digest, list_digest
@@ -60,7 +62,84 @@ def records_hold(bundle: Bundle) -> Iterator[str]:
             yield f"decision_records.jsonl line {place}: is not the page that was shown"
         elif one["digest"] not in told:
             yield f"decision_records.jsonl line {place}: the run's chain does not name this page"
+    there = {one["digest"] for one in kept}
+    for event, body in _told(bundle):
+        if body.get("record", "") not in ("", *there):
+            yield f"decision_records.jsonl: the page that event {event['seq']} names is missing"
     shown = {one["vote_id"] for one in kept}
     for place, vote in enumerate(bundle.lines("decision_votes.jsonl"), start=1):
         if shown and vote["id"] not in shown:
             yield f"decision_votes.jsonl line {place}: the page that was answered is missing"
+
+
+def answers_hold(bundle: Bundle) -> Iterator[str]:
+    """Who answered what, and how each decision ended, is what the run's chain says of it."""
+    told = list(_told(bundle))
+    yield from _unlike_votes(bundle, told)
+    yield from _unlike_ends(bundle, told)
+
+
+Told = tuple[Mapping[str, Any], dict[str, Any]]
+
+
+def _told(bundle: Bundle) -> Iterator[Told]:
+    """The events of the chain that are about a decision, each with its body."""
+    for event in bundle.lines("audit.jsonl"):
+        body = canonical.loads(event["body"]) if event["body"] else None
+        if isinstance(body, dict) and "decision" in body:
+            yield event, body
+
+
+def _unlike_votes(bundle: Bundle, told: list[Told]) -> Iterator[str]:
+    records = {one["vote_id"]: one["digest"] for one in bundle.lines("decision_records.jsonl")}
+    first: dict[str, Told] = {}
+    for event, body in told:
+        first.setdefault(body.get("record", ""), (event, body))
+    for place, vote in enumerate(bundle.lines("decision_votes.jsonl"), start=1):
+        if (digest := records.get(vote["id"])) is None or digest not in first:
+            continue
+        event, body = first[digest]
+        said = {"by": vote["by"], **_said(vote)}
+        known = {**dict.fromkeys(said, ""), **body, "by": event["actor"]}
+        # What a rule answered is told in fewer words than what a person did.
+        unlike = [name for name in said if name in body | {"by": ""} and said[name] != known[name]]
+        if "alone" in body:
+            unlike += [
+                name for name in ("in_place_of", "glass_broken") if said[name] != known[name]
+            ]
+        for name in sorted(set(unlike)):
+            yield f"decision_votes.jsonl line {place}: {name} is not what event {event['seq']} says"
+
+
+def _said(vote: Mapping[str, Any]) -> dict[str, Any]:
+    """A vote as the chain tells it."""
+    return {
+        "decision": vote["decision_id"],
+        "option": vote["option"],
+        "digest": vote["digest"],
+        "struck": len(canonical.loads(vote["struck"])),
+        "comment_digest": canonical.digest(vote["comment"]) if vote["comment"] else "",
+        "alone": vote["alone"],
+        "door": vote["door"],
+        "in_place_of": vote["on_behalf_of"],
+        "glass_broken": vote["break_glass"] or "",
+    }
+
+
+def _unlike_ends(bundle: Bundle, told: list[Told]) -> Iterator[str]:
+    ends = {body["decision"]: body for event, body in told if event["kind"] == "wait.closed"}
+    answers = {state.value for state in ANSWERS}
+    for place, one in enumerate(bundle.lines("decisions.jsonl"), start=1):
+        end = ends.get(one["id"])
+        found = (one["state"], one["option"], one["closed_by"], one["approved_digest"])
+        if end is None and one["state"] not in answers:
+            continue
+        if end is None or found != _ended(one, end):
+            yield f"decisions.jsonl line {place}: did not end as the run's chain says"
+
+
+def _ended(decision: Mapping[str, Any], end: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """State, option, person and digest of a decision that was answered."""
+    asked = asked_of(decision["ask"])
+    state = state_after(asked, asked.option(end["option"])).value
+    return state, end["option"], end["by"], end["digest"] if state == "approved" else ""

@@ -4,18 +4,24 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 
-from approvals.ledger import striking
+from approvals.ledger import ruling, striking
 from approvals.models import Decision
+from runs.definition import Timing
+from runs.queries.clock import db_now
 from runs.rules.bundle import SEAL, Packer, opened
 from runs.rules.bundle_checks import faults_of
+from tests.approvals.agreed import asking, somebody
 from tests.approvals.builders import a_decision, a_person, acting, again, decide
 from tests.approvals.reading import signed_in
+from tests.approvals.test_rules_that_answer import a_rule
 from tests.commands.saying import manage
 from tests.support import runs
 
@@ -27,6 +33,13 @@ def exported(decision: Decision, to: Path) -> Path:
     said = manage("runs", "export", str(decision.run_id), "--to", str(file))
     assert said.code == 0, said
     return file
+
+
+def an_administrator(name: str) -> User:
+    person = somebody(name)
+    person.is_superuser = True
+    person.save()
+    return person
 
 
 def an_exported(to: Path) -> Path:
@@ -49,6 +62,28 @@ def test_a_bundle_verifies_without_a_database(tmp_path: Path) -> None:
 
     assert said.code == 0
     assert "is whole" in said.out
+
+
+def test_however_it_was_answered_a_bundle_that_nobody_touched_verifies(tmp_path: Path) -> None:
+    ann, ben = acting(an_administrator("ann")), acting(somebody("ben"))
+    two, glass = asking(quorum=2), asking(quorum=3)
+    later = asking(timing=Timing(not_before=timedelta(minutes=1)))
+    decide(ben, two), decide(ann, two)
+    decide(ben, glass), decide(ann, glass, break_glass=True)
+    decide(ben, later)
+    ruled, asked = a_decision("refunds", amounts="1"), a_decision("question")
+    a_rule()
+    ruling.nominate(ruled, now=db_now())
+    ruling.answer(ruled.pk)
+    decide(ann, asked, "pay_back", fields={"amount": "3"})
+
+    found = {
+        one.pk: faults_of(exported(one, tmp_path)) for one in (two, glass, later, ruled, asked)
+    }
+
+    ended = [again(one).state for one in (two, glass, later, ruled, asked)]
+    assert ended == ["approved", "approved", "open", "approved", "answered"]
+    assert not any(found.values()), found
 
 
 def no_query(*_args: object) -> None:
@@ -127,6 +162,36 @@ FORGERIES: dict[str, tuple[str, Change, str]] = {
         lambda row: row.update(state="refused"),
         "calls.jsonl line 1: is not what the closing line says",
     ),
+    "what was answered": (
+        "decision_votes.jsonl",
+        lambda row: row.update(option="reject"),
+        "decision_votes.jsonl line 1: option is not what event",
+    ),
+    "who voted": (
+        "decision_votes.jsonl",
+        lambda row: row.update(by="ann"),
+        "decision_votes.jsonl line 1: by is not what event",
+    ),
+    "what was said with it": (
+        "decision_votes.jsonl",
+        lambda row: row.update(comment="Never looked."),
+        "decision_votes.jsonl line 1: comment_digest is not what event",
+    ),
+    "past which rules": (
+        "decision_votes.jsonl",
+        lambda row: row.update(break_glass=True),
+        "decision_votes.jsonl line 1: glass_broken is not what event",
+    ),
+    "how a decision ended": (
+        "decisions.jsonl",
+        lambda row: row.update(state="expired", option="", approved_digest=""),
+        "decisions.jsonl line 1: did not end as",
+    ),
+    "who ended it": (
+        "decisions.jsonl",
+        lambda row: row.update(closed_by="ann"),
+        "decisions.jsonl line 1: did not end as",
+    ),
     "the input": ("run.jsonl", lambda row: row.update(input="{}"), "run.jsonl: the input"),
     "the plan": ("plan.jsonl", lambda row: row.update(body="{}"), "plan.jsonl: is not the plan"),
 }
@@ -143,8 +208,16 @@ def test_a_forgery_with_its_digests_made_anew_is_named(what: str, tmp_path: Path
     assert any(one.startswith(expected) for one in found), found
 
 
-def forge(file: Path, part: str, change: Change) -> None:
-    """Pack the same again, but for one part that somebody changed."""
+def test_a_page_that_the_chain_names_and_that_was_taken_out_is_missed(tmp_path: Path) -> None:
+    file = an_exported(tmp_path)
+
+    forge(file, "decision_records.jsonl", None)
+
+    assert any("names is missing" in one for one in faults_of(file))
+
+
+def forge(file: Path, part: str, change: Change | None) -> None:
+    """Pack the same again, but for one part that somebody changed, or emptied."""
     copy = file.with_suffix(".copy")
     shutil.copy(file, copy)
     bundle = opened(copy)
@@ -152,7 +225,9 @@ def forge(file: Path, part: str, change: Change) -> None:
         packer = Packer(made)
         for name in bundle.names():
             rows = bundle.lines(name)
-            if name == part:
+            if name == part and change is None:
+                rows = []
+            elif name == part and change is not None:
                 for row in rows:
                     change(row)
             packer.lines(name, rows)

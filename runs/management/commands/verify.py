@@ -65,7 +65,15 @@ class Command(BaseCommand):
         if found:
             raise CommandError(of(len(found), "fault"), returncode=1)
         if not as_json:
-            self.stdout.write(f"{file.name} is whole: nothing in it was changed.")
+            known = (
+                ""
+                if head
+                else (
+                    " Whoever forges all of it makes its digests anew: check the end of its chain, as you "
+                    "noted it, with --head."
+                )
+            )
+            self.stdout.write(f"{file.name} is whole, and its parts fit each other.{known}")
 
     def _print(self, found: list[Violation], *, as_json: bool) -> None:
         if as_json:
