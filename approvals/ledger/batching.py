@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from approvals.ledger import deciding
+from approvals.ledger import deciding, grounds
 from approvals.ledger.grounds import GroundMoved
 from approvals.ledger.holding import DecisionChanged, DecisionClosed
 from approvals.ledger.voting import Door
@@ -145,11 +145,22 @@ def answer(actor: Actor, item_id: int) -> bool:
                 shown_digest=item.digest,
                 through=Door(name=DOOR, address=item.batch.address),
             )
-    except (DecisionClosed, DecisionChanged, GroundMoved, NoSuchDecision) as passed:
+    except GroundMoved:
+        return pass_by(item_id, "passed", _asked_anew(actor, item.decision_id))
+    except (DecisionClosed, DecisionChanged, NoSuchDecision) as passed:
         return pass_by(item_id, "passed", str(passed))
     except (NotYours, NoSuchOption, ValueError) as refused:
         return pass_by(item_id, "refused", str(refused))
     return True
+
+
+def _asked_anew(actor: Actor, decision_id: int) -> str:
+    """The new question went with the transaction of the answer, so it is asked in one of its own."""
+    try:
+        moved = grounds.reopen(actor, decision_id)
+    except (DecisionClosed, NoSuchDecision) as passed:
+        return str(passed)
+    return str(moved) if moved else "What it rested on had changed for a moment."
 
 
 def pass_by(item_id: int, outcome: str, told: str) -> bool:

@@ -134,7 +134,7 @@ def _member(decision: Decision, *, visible: bool) -> Member:
     return Member(
         decision=decision,
         calls=_calls(decision, asked, visible=visible),
-        evidence=cell_of(evidence if asked.plan is None else None),
+        evidence=cell_of(evidence),
         folded=folded_in_words(decision, asked),
     )
 
@@ -156,6 +156,7 @@ def _calls(decision: Decision, asked: Asked, *, visible: bool) -> list[CallShown
             evidence=[(name, cell) for name, cell in row.cells.items() if cell.length],
         )
         for row in found.rows
+        if not row.struck
     ]
 
 

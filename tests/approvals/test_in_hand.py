@@ -12,7 +12,7 @@ from approvals.ledger.batching import NotTogether
 from approvals.ledger.claiming import CLAIM_FOR, ClaimedByOther, NotClaimed
 from approvals.ledger.handing_over import MayNotAnswer
 from approvals.ledger.holding import DecisionClosed
-from approvals.models import Batch, BatchItem, Claim, Decision, Vote
+from approvals.models import Batch, BatchItem, Claim, Decision, Ground, Vote
 from approvals.queries import alike
 from approvals.queries.people import deciders
 from approvals.queries.statistics import statistics
@@ -24,7 +24,15 @@ from runs.queries.verify import violations
 from runs.rules import canonical
 from runs.testing.clock import Clock
 from tests.approvals import workflows
-from tests.approvals.builders import a_decision, a_person, acting, again, cancel, decide
+from tests.approvals.builders import (
+    a_decision,
+    a_person,
+    acting,
+    again,
+    asked_by,
+    cancel,
+    decide,
+)
 from tests.approvals.reading import at, signed_in, text_of
 from tests.support import runs
 
@@ -174,6 +182,17 @@ def test_alike_decisions_are_answered_together_each_bound_to_its_own_digest(cloc
     assert violations([each.run_id for each in decisions]) == []
 
 
+def test_what_was_struck_off_is_not_among_the_calls_that_are_shown_to_be_made() -> None:
+    first, other = (a_decision("refunds", amounts="1 2") for _ in range(2))
+    mara = acting(a_person())
+    striking.strike(mara, first.pk, ordinals=[1], struck=True)
+
+    shown_of = {each.decision.pk: each.calls for each in alike.group_of(mara, other.pk).members}
+
+    assert [len(shown_of[each.pk]) for each in (first, other)] == [1, 2]
+    assert shown_of[first.pk][0].resource == "refunds-2"
+
+
 def test_one_that_changed_or_closed_meanwhile_is_passed_by_and_says_why(clock: Clock) -> None:
     decisions = [a_decision("refunds", amounts="1 2") for _ in range(3)]
     batch = begin(acting(a_person()), decisions)
@@ -189,6 +208,24 @@ def test_one_that_changed_or_closed_meanwhile_is_passed_by_and_says_why(clock: C
     assert [again(each).state for each in decisions] == ["withdrawn", "open", "approved"]
     batch.refresh_from_db()
     assert batch.state == "done"
+
+
+def test_one_whose_ground_moved_meanwhile_is_asked_anew_and_the_batch_names_the_new_one(
+    clock: Clock,
+) -> None:
+    decisions = [a_decision("refunds") for _ in range(2)]
+    begin(acting(a_person()), decisions)
+    ground = Ground.objects.get(decision=decisions[0])
+    facts = canonical.loads(ground.facts) | {"its generation": 7}
+    Ground.objects.filter(pk=ground.pk).update(facts=canonical.dumps(facts))
+
+    Clockwork().go_round()
+
+    told = BatchItem.objects.get(decision=decisions[0])
+    new = asked_by(decisions[0].run_id)
+    assert [again(each).state for each in decisions] == ["superseded", "approved"]
+    assert (told.outcome, f"decision {new.pk} asks anew" in told.told) == ("passed", True)
+    assert violations([each.run_id for each in decisions]) == []
 
 
 def test_a_batch_that_was_stopped_leaves_the_rest_open(clock: Clock) -> None:
