@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import DataError, Error, IntegrityError, close_old_connections, connection
 
@@ -33,6 +34,8 @@ TICK_EVERY = 1.0
 SCHEDULES_EVERY = 2.0
 LONGEST_PASS = 60.0
 AT_ONCE = 200
+# The pages of a new installation may begin later than its watch.
+FIRST_PING = timedelta(minutes=1)
 NOBODY_JUDGED = "the watch was away"
 DATABASE_AWAY = "the database was away"
 WEB_AWAY = "the pages take no pings"
@@ -81,12 +84,11 @@ class Judge:
             return
         view = self._view(watch)
         self._each(lambda: look_at_watch(monitors, view, tenant_id=tenant_id))
-        self._each(lambda: look_at_workers(monitors, view, tenant_id=tenant_id))
-        self._each(lambda: self._runs.look(monitors, view))
+        self._each(lambda: look_at_workers(monitors, view, self._each, tenant_id=tenant_id))
+        self._each(lambda: self._runs.look(monitors, view, self._each))
         self._look_at_schedules(monitors, view)
         for seen in watching.due(now=view.now, at_most=AT_ONCE):
-            self._each(lambda seen=seen: outside.look(seen, view))  # type: ignore[misc]
-            self._tick()
+            self._each(partial(outside.look, seen, view))
 
     def _view(self, watch: Seen | None) -> View:
         gap = watching.last_gap()
@@ -100,12 +102,12 @@ class Judge:
     def _look_at_schedules(self, monitors: Monitors, view: View) -> None:
         if time.monotonic() - self._scheduled >= SCHEDULES_EVERY:
             self._scheduled = time.monotonic()
-            self._each(lambda: look_at_schedules(monitors, view))
+            self._each(lambda: look_at_schedules(monitors, view, self._each))
 
     def _notice_own_gap(self, watch: Seen | None, *, tenant_id: int) -> None:
         """Nobody judged for a while, by the tick that all judges share; the clock may have jumped too."""
-        last, now = last_ticks([DUTY]).get(DUTY), db_now()
-        if last is not None and now - last > GAP:
+        last, now = self._own_gap()
+        if last is not None:
             because = DATABASE_AWAY if self._was_away else NOBODY_JUDGED
             blindness.was(tenant_id=tenant_id, watch=watch, since=last, because=because, now=now)
             log.warning("judge.was_blind", extra={"since": last.isoformat(), "because": because})
@@ -113,24 +115,30 @@ class Judge:
         if self._seeing_since is None:
             self._seeing_since = now
 
+    def _own_gap(self) -> tuple[datetime | None, datetime]:
+        """Since when nobody went round, if that is too long; and the time now."""
+        last, now = last_ticks([DUTY]).get(DUTY), db_now()
+        return (last if last is not None and now - last > GAP else None), now
+
     def _notice_web(self, watch: Seen) -> bool:
-        """Whether a change was written: then everything is read again before anybody is judged (R34)."""
-        gap, heard, now = watching.last_gap(), watch.last_ping_at, db_now()
+        """Whether a change was written: then everything is read again before anybody is judged (R34).
+
+        Where no own ping ever came through, such as under a wrong SITE_URL, nobody would be judged.
+        """
+        gap, heard, now = watching.last_gap(), watch.last_ping_at or watch.created_at, db_now()
         is_open = gap is not None and gap.until_at is None
-        if heard is None or watch.was_paused_by_a_person:
-            return False
         if is_open and gap is not None and heard > gap.from_at:
             return blindness.end(watch, now=now)
         if is_open:
             return False
-        return self._web_is_away(heard, now) and blindness.begin(
+        allowed = FIRST_PING if watch.last_ping_at is None else web_away_after(conf().beat_every)
+        return self._is_away(heard, now, allowed) and blindness.begin(
             watch, since=heard, because=WEB_AWAY, now=now
         )
 
-    def _web_is_away(self, heard: datetime, now: datetime) -> bool:
+    def _is_away(self, heard: datetime, now: datetime, allowed: timedelta) -> bool:
         """Not before our own pings had the time to come through since we see."""
-        seeing = self._seeing_since or now
-        return now - max(heard, seeing) > web_away_after(conf().beat_every)
+        return now - max(heard, self._seeing_since or now) > allowed
 
     def _tick(self) -> None:
         if time.monotonic() - self._ticked >= TICK_EVERY:
@@ -138,7 +146,14 @@ class Judge:
             self._ticked = time.monotonic()
             self._must_end(LONGEST_PASS)
 
+    def _tick_between(self) -> None:
+        """However many there are to judge, whoever judges them is not away."""
+        # A machine that slept in the middle of a pass was: the next pass has to notice that.
+        if time.monotonic() - self._ticked >= TICK_EVERY and self._own_gap()[0] is None:
+            self._tick()
+
     def _each(self, act: Callable[[], object]) -> None:
+        self._tick_between()
         try:
             act()
         # What the database refuses of one monitor's rows says nothing about the others.

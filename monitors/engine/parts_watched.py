@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from monitors.engine.facts import Shared, View, let_go, paused_by_a_person, pinged, settle
-from monitors.engine.runs_watched import Monitors
+from monitors.engine.runs_watched import Each, Monitors
 from monitors.ledger import keeping
 from monitors.queries.watching import Seen
 from monitors.rules.own import CLUSTER, PULSE_EVERY, WATCH, Own, of_a_process
@@ -23,13 +24,14 @@ DUTIES = ("clockwork", "schedules", "alerts")
 DUTY_LIMIT = timedelta(seconds=15)
 
 
-def look_at_workers(monitors: Monitors, view: View, *, tenant_id: int) -> None:
+def look_at_workers(monitors: Monitors, view: View, each: Each, *, tenant_id: int) -> None:
     """Each worker has a monitor from its first lease on until it ends."""
     known = [seen for seen in monitors.values() if seen.kind is MonitorKind.WORKER]
     workers = liveness.workers(also={UUID(seen.subject) for seen in known})
     by_id = {seen.subject: seen for seen in known}
     for worker in workers:
-        _worker(worker, by_id.get(str(worker.id)), view, tenant_id=tenant_id)
+        seen = by_id.get(str(worker.id))
+        each(partial(_worker, worker, seen, view, tenant_id=tenant_id))
     _cluster(monitors.get((MonitorKind.CLUSTER.value, CLUSTER)), workers, view, tenant_id=tenant_id)
 
 
@@ -128,17 +130,21 @@ def look_at_watch(monitors: Monitors, view: View, *, tenant_id: int) -> None:
         settle(seen, facts)
 
 
-def look_at_schedules(monitors: Monitors, view: View) -> None:
+def look_at_schedules(monitors: Monitors, view: View, each: Each) -> None:
     """Whether each is fired when it is due, and whether its run is begun."""
     known = {seen.subject: seen for seen in monitors.values() if seen.kind is MonitorKind.SCHEDULE}
     for schedule in liveness.schedules():
-        _schedule(schedule, known.pop(str(schedule.id), None), view)
+        each(partial(_schedule, schedule, known.pop(str(schedule.id), None), view))
     for seen in known.values():
-        if seen.is_wrong:
-            sentence = f"Schedule {seen.name} was removed."
-            let_go(seen, view, sentence=sentence, put_away=True)
-        else:
-            keeping.put_away(seen, now=view.now)
+        each(partial(_removed_schedule, seen, view))
+
+
+def _removed_schedule(seen: Seen, view: View) -> None:
+    if seen.is_wrong:
+        sentence = f"Schedule {seen.name} was removed."
+        let_go(seen, view, sentence=sentence, put_away=True)
+    else:
+        keeping.put_away(seen, now=view.now)
 
 
 def _schedule(schedule: ScheduleLife, seen: Seen | None, view: View) -> None:

@@ -1,21 +1,25 @@
 """Runs that declare a heartbeat: watched while a worker has them, resting while they wait, put away at their end."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from monitors.engine.facts import Shared, View, let_go, paused_by_a_person, pinged, settle
 from monitors.ledger import keeping
 from monitors.queries.watching import Seen
 from monitors.rules.own import Own
-from monitors.rules.states import MonitorKind, MonitorState
-from monitors.rules.verdicts import Facts
+from monitors.rules.states import MonitorKind, MonitorState, Verdict
+from monitors.rules.verdicts import Breach, Facts, judge
 from runs.queries import liveness
-from runs.queries.liveness import RunLife, Unbegun
+from runs.queries.liveness import Ended, RunLife, Unbegun
 from runs.rules.plan import PlanHeartbeat
 
 AT_ONCE = 200
 Monitors = dict[tuple[str, str], Seen]
+# How one monitor is looked at, so that what is wrong with it does not stop the others.
+Each = Callable[[Callable[[], object]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,25 +36,32 @@ class RunsWatched:
     def __init__(self) -> None:
         self._marks: dict[UUID, Mark] = {}
 
-    def look(self, monitors: Monitors, view: View) -> None:
+    def look(self, monitors: Monitors, view: View, each: Each) -> None:
         """Make, judge, rest and put away, whichever each run needs."""
         at_work = liveness.runs_at_work()
         self._note(at_work, view)
-        unbegun = {str(each.id): each for each in liveness.lying_unbegun(at_most=AT_ONCE)}
+        unbegun = {str(lying.id): lying for lying in liveness.lying_unbegun(at_most=AT_ONCE)}
         for life in at_work:
-            self._at_work(life, monitors.get((MonitorKind.RUN.value, str(life.id))), view)
+            seen = monitors.get((MonitorKind.RUN.value, str(life.id)))
+            each(partial(self._at_work, life, seen, view))
         for subject, lying in unbegun.items():
-            _unbegun(lying, monitors.get((MonitorKind.RUN.value, subject)), view)
+            each(partial(_unbegun, lying, monitors.get((MonitorKind.RUN.value, subject)), view))
         busy = {str(life.id) for life in at_work} | unbegun.keys()
-        _leave([seen for seen in _of_runs(monitors) if seen.subject not in busy], view)
+        left = [seen for seen in _of_runs(monitors) if seen.subject not in busy]
+        ends = liveness.ends_of(UUID(seen.subject) for seen in left)
+        for seen in left:
+            each(partial(_leave, seen, ends.get(UUID(seen.subject)), view))
 
     def _note(self, at_work: list[RunLife], view: View) -> None:
-        """A run that has just begun is at its first mark since then; a later mark is news of now."""
+        """A run that has just begun is at its first mark since then; a later mark is news of now.
+
+        So is one that was written down without a time before this judge began to look.
+        """
         before, self._marks = self._marks, {}
         for life in at_work:
             known = before.get(life.id)
             if known is None:
-                known = Mark(said=life.mark, at=life.got_on_at)
+                known = Mark(said=life.mark, at=view.now if life.undated else life.got_on_at)
             elif known.said != life.mark:
                 known = Mark(said=life.mark, at=view.now)
             self._marks[life.id] = known
@@ -63,7 +74,9 @@ class RunsWatched:
         elif seen.state == MonitorState.PAUSED or seen.fence != life.fence:
             keeping.go_on(seen, _own(life), now=view.now)
         else:
-            settle(seen, self._facts(life, seen, view), shared=_shared(life))
+            facts = self._facts(life, seen, view)
+            if not _is_still_stuck(seen, facts):
+                settle(seen, facts, shared=_shared(life))
 
     def _facts(self, life: RunLife, seen: Seen, view: View) -> Facts:
         facts = replace(
@@ -86,6 +99,15 @@ class RunsWatched:
             got_on = liveness.called_since(life.id, got_on) or got_on
         counts = view.counted(got_on + limit, allowed=limit) - limit
         return replace(facts, progress_at=counts, progress_limit=limit)
+
+
+def _is_still_stuck(seen: Seen, facts: Facts) -> bool:
+    """Once called slow it has to get on: of two judges the second may have seen its mark later."""
+    made = judge(facts)
+    if made is None or made.verdict is not Verdict.ALIVE or seen.was_breach != Breach.PROGRESS:
+        return False
+    said_at, got_on = seen.verdict_since, facts.progress_at
+    return said_at is not None and got_on is not None and got_on <= said_at
 
 
 def _end_by(life: RunLife, longest: timedelta, view: View) -> datetime:
@@ -116,20 +138,17 @@ def _unbegun(lying: Unbegun, seen: Seen | None, view: View) -> None:
         )
 
 
-def _leave(left: list[Seen], view: View) -> None:
-    """Of those that nobody works on: put away what is over, let the others rest."""
-    ends = liveness.ends_of(UUID(seen.subject) for seen in left)
-    for seen in left:
-        end = ends.get(UUID(seen.subject))
-        over, state = (end is None or end.is_over), (end.state if end else "gone")
-        if seen.is_wrong:
-            sentence = f"Run {seen.name} is {state} now; nothing is expected of it."
-            if over or state != "queued":
-                let_go(seen, view, sentence=sentence, put_away=over)
-        elif over:
-            keeping.put_away(seen, now=view.now)
-        elif seen.state != MonitorState.PAUSED:
-            keeping.rest(seen, because=f"its run is {state}", now=view.now)
+def _leave(seen: Seen, end: Ended | None, view: View) -> None:
+    """Nobody works on it: put it away if it is over, let it rest if it waits."""
+    over, state = (end is None or end.is_over), (end.state if end else "gone")
+    if seen.is_wrong:
+        sentence = f"Run {seen.name} is {state} now; nothing is expected of it."
+        if over or state != "queued":
+            let_go(seen, view, sentence=sentence, put_away=over)
+    elif over:
+        keeping.put_away(seen, now=view.now)
+    elif seen.state != MonitorState.PAUSED:
+        keeping.rest(seen, because=f"its run is {state}", now=view.now)
 
 
 def _of_runs(monitors: Monitors) -> list[Seen]:

@@ -93,6 +93,7 @@ def pause(
     """
     with transaction.atomic():
         monitor, now = held(actor, monitor_id, seen=seen), db_now()
+        _require_may_rest(monitor)
         if until is not None and until <= now:
             raise MonitorRefused({"until": "That time has passed already."})
         monitor.paused_at, monitor.paused_until = monitor.paused_at or now, until
@@ -154,6 +155,8 @@ def renew_code(actor: Actor, monitor_id: int, *, seen: int | None = None) -> Mon
         monitor, now = held(actor, monitor_id, seen=seen), db_now()
         _require_not_ours(monitor)
         monitor.code = uuid4()
+        # Beats are counted anew too: whoever knew the old address may have sent the highest number.
+        monitor.fence = monitor.beat_number = None
         _save(monitor, "code_renewed", told={}, by=actor, now=now)
     return monitor
 
@@ -181,6 +184,14 @@ def _require_possible(wish: MonitorWish, *, now: datetime) -> None:
 def _require_not_ours(monitor: Monitor) -> None:
     if monitor.kind != MonitorKind.OUTSIDE:
         raise MonitorIsOurs("Milepost keeps this monitor itself. It can be paused.")
+
+
+def _require_may_rest(monitor: Monitor) -> None:
+    """While the watch's own pings do not count, no silence of anybody is believed (R34)."""
+    if monitor.kind == MonitorKind.WATCH:
+        raise MonitorIsOurs(
+            "The watch's own monitor cannot be paused: nobody else's silence would be noticed."
+        )
 
 
 def _first_due(wish: MonitorWish, since: datetime) -> datetime | None:

@@ -36,7 +36,8 @@ def provide(received: Received, *, tenant_id: int) -> bool:
             created_at=now,
             updated_at=now,
         )
-        body = {"monitor": str(made.code), "slug": made.slug, "key": key.hint}
+        # The number, not the code: whoever reads the audit need not be able to ping.
+        body = {"monitor": made.pk, "slug": made.slug, "key": key.hint}
         told = Draft(kind="monitor.provided", body=canonical.dumps(body))
         audit.append_to_tenant(tenant_id, [told], now=now, actor=made.created_by)
     return True

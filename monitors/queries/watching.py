@@ -29,6 +29,7 @@ class Seen:
     name: str
     state: str
     verdict: str
+    verdict_since: datetime | None
     seq: int
     period: float | None
     cron: str
@@ -170,6 +171,7 @@ def _seen(row: Monitor) -> Seen:
         name=str(row),
         state=row.state,
         verdict=row.verdict,
+        verdict_since=row.verdict_since,
         seq=row.seq,
         period=row.period,
         cron=row.cron,

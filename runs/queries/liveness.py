@@ -34,7 +34,8 @@ LATE_BY_DEFAULT = 300.0
 class RunLife:
     """A run in a worker's hands: under which lease, and what it last came to.
 
-    `mark` changes whenever the run says how far it is, which is written down without a time.
+    `mark` changes whenever the run says how far it is, which is written down without a time;
+    `undated` when its step has said so by now.
     """
 
     id: UUID
@@ -49,6 +50,7 @@ class RunLife:
     began_at: datetime
     got_on_at: datetime
     mark: str
+    undated: bool
     heartbeat: PlanHeartbeat
 
 
@@ -137,6 +139,7 @@ def _at_work(row: Assignment, now: datetime) -> RunLife | None:
         began_at=row.claimed_at,
         got_on_at=max(at for at in times if at is not None),
         mark=f"{run.step}:{run.checkpoint}:{row.step_done}",  # type: ignore[attr-defined]
+        undated=bool(row.step_done),  # type: ignore[attr-defined]
         heartbeat=heartbeat,
     )
 

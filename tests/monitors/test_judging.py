@@ -133,6 +133,25 @@ def test_pages_that_take_no_pings_are_one_blindness_and_no_silence(bench: Bench)
     assert violations() == []
 
 
+def test_pages_that_never_took_a_ping_are_told_of(bench: Bench) -> None:
+    """R34: under a wrong SITE_URL nobody would ever be called silent, and nobody be told."""
+    Monitor.objects.filter(kind="watch").update(last_ping_at=None, state="new", created_at=db_now())
+    bench.own_pings = False
+    bench.judge = Judge()
+
+    bench.wait(50)
+    assert Blindness.objects.count() == 0
+    bench.wait(20)
+
+    assert Blindness.objects.get().open
+    assert alerts_of(Monitor.objects.get(kind="watch")) == 0
+    assert Message.objects.filter(kind="alert").count() == 1
+    bench.own_pings = True
+    bench.wait(4)
+    assert not Blindness.objects.get().open
+    assert violations() == []
+
+
 def test_a_watch_that_was_away_for_an_hour_calls_none_of_a_thousand_silent(bench: Bench) -> None:
     """R25: one notice says from when until when; who is really gone is told of a period later."""
     now = db_now()

@@ -173,6 +173,25 @@ def test_a_monitor_of_our_own_can_only_be_paused() -> None:
     assert monitors.pause(the_operator(), monitor.pk).state == "paused"
 
 
+def test_the_watch_by_whose_pings_all_others_are_judged_is_not_paused() -> None:
+    """R34"""
+    monitor = a_monitor(kind="watch", subject="watch")
+
+    with pytest.raises(MonitorIsOurs, match="cannot be paused"):
+        monitors.pause(the_operator(), monitor.pk)
+
+    assert again(monitor).state == "new"
+
+
+def test_another_address_counts_beats_anew() -> None:
+    monitor = a_monitor(fence=2**63 - 1, beat_number=2**63 - 1)
+
+    renewed = monitors.renew_code(the_operator(), monitor.pk)
+    pinged(renewed)
+
+    assert again(monitor).state == "up"
+
+
 def test_only_who_may_operate_and_belongs_there_does_it() -> None:
     monitor = a_monitor()
     looker = Actor(kind="user", name="ada", tenants=frozenset([monitor.tenant_id]))

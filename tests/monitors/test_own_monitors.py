@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from monitors.engine.judge import Judge
+from monitors.engine.runs_watched import RunsWatched
 from monitors.models import Monitor
+from monitors.rules.verdicts import Facts
 from runs.definition import Heartbeat, Workflow, registry, step
 from runs.ledger import lifecycle, steps, ticks, workers
 from runs.models import AuditEvent, Run, Schedule, Worker
 from runs.queries.clock import db_now
+from runs.queries.liveness import RunLife
 from runs.queries.verify import violations
 from tests.durability.fences import Held, a_held_run, a_worker_row, claimed_by
 from tests.monitors.judged import (
@@ -106,6 +110,53 @@ def test_beats_without_progress_are_slow(bench: Bench) -> None:
     work.gets_on = True
     bench.wait(4, meanwhile=work.live)
     assert said_of(work.monitor)[-1] == "alive"
+
+
+def test_a_second_judge_that_saw_its_progress_later_takes_nothing_back(bench: Bench) -> None:
+    """R34: where progress is written down without a time, each judge dates it by its own passes."""
+    work = AtWork()
+    bench.wait(6, meanwhile=work.live)
+    work.gets_on = False
+    bench.wait(20, meanwhile=work.live)
+    first, second = bench.judge, Judge()
+
+    for _ in range(20):
+        for judge in (first, second):
+            bench.judge = judge
+            bench.wait(2, meanwhile=work.live)
+
+    assert said_of(work.monitor) == ["alive", "slow progress"]
+    assert alerts_of(work.monitor) == 1
+
+
+def test_a_judge_that_has_just_begun_calls_no_progress_of_before_stuck(bench: Bench) -> None:
+    work = AtWork()
+    bench.wait(60, meanwhile=work.live)
+    bench.judge = Judge()
+
+    bench.wait(10, meanwhile=work.live)
+
+    assert said_of(work.monitor) == ["alive"]
+
+
+def test_a_run_that_cannot_be_judged_does_not_keep_the_others_from_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, work = AtWork(), AtWork()
+    bench.wait(6, meanwhile=work.live)
+    facts_of = RunsWatched._facts
+
+    def facts(self: RunsWatched, life: RunLife, *more: Any) -> Facts:
+        if life.id == broken.held.run_id:
+            raise ZeroDivisionError
+        return facts_of(self, life, *more)
+
+    monkeypatch.setattr(RunsWatched, "_facts", facts)
+    work.beats = work.renews = work.gets_on = False
+
+    bench.wait(30)
+
+    assert said_of(work.monitor)[-1] == "silent silence"
 
 
 def test_progress_without_beats_is_cut_off(bench: Bench) -> None:

@@ -9,6 +9,7 @@ from django.test import Client
 
 from monitors.models import Monitor, Ping
 from monitors.rules.received import BODY_KEPT
+from runs.models import AuditEvent
 from tests.monitors.pinged import KEY, a_key, a_monitor, again, last_ping
 
 pytestmark = pytest.mark.django_db
@@ -213,3 +214,5 @@ def test_the_first_ping_makes_its_monitor_where_it_asks_for_it(client: Client) -
     assert (made.slug, made.name, made.period, made.grace) == ("srv01", "srv01", 86400, 3600)
     assert (made.state, made.n_pings) == ("up", 2)
     assert [ping.kind for ping in made.pings.order_by("n")] == ["start", "success"]
+    told = AuditEvent.objects.get(kind="monitor.provided")
+    assert str(made.code) not in told.body
