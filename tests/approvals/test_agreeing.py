@@ -193,11 +193,9 @@ def test_a_comment_is_asked_for_with_every_answer_where_that_is_declared() -> No
 def test_the_command_shows_who_has_agreed_and_who_is_still_needed() -> None:
     somebody("ann"), somebody("ben")
     decision = asking(quorum=2)
-    confirm = str(decision.run_id)[-6:]
+    shown = decision.digest[:12]
 
-    voted = by_command(
-        "approve", decision.pk, "--as", "ann", "--comment", "So.", "--confirm", confirm
-    )
+    voted = by_command("approve", decision.pk, "--as", "ann", "--comment", "So.", "--digest", shown)
     who = json.loads(by_command("show", decision.pk, "--json"))["who"]
     shown = by_command("show", decision.pk, "--as", "ben")
 

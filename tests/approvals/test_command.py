@@ -101,6 +101,17 @@ def test_an_approval_without_enough_of_the_digest_is_misuse(digest: str) -> None
     assert again(decision).state == "open"
 
 
+def test_the_name_of_a_run_alone_approves_nothing_because_the_list_may_be_another_by_now() -> None:
+    decision = a_decision()
+    striking.strike(runs.the_operator(), decision.pk, ordinals=[2], struck=True)
+
+    error = refused(
+        "approve", decision.pk, "--comment", "So.", "--confirm", str(decision.run_id)[-6:]
+    )
+
+    assert (error.returncode, again(decision).state) == (2, "open")
+
+
 def test_another_digest_than_the_present_one_is_refused() -> None:
     mara = acting(a_person())
     decision = a_decision()

@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -15,7 +15,7 @@ from approvals.ledger.striking import NoSuchCall, NothingToStrike
 from approvals.management import hands, rule_verbs, wording
 from approvals.queries import told
 from approvals.queries.visible import NoSuchDecision, visible_decision
-from approvals.rules.asked import APPROVE, REJECT, NoSuchOption
+from approvals.rules.asked import APPROVE, REJECT, NoSuchOption, asked_of
 from approvals.rules.demands import SHORTEST_DIGEST, CommentMissing, ConfirmationMissing
 from approvals.rules.door import NotYours
 from approvals.rules.schema import FieldsRefused
@@ -28,7 +28,11 @@ from runs.rules.inputs import InvalidInput
 from runs.rules.plan import BrokenWorkflow
 from runs.rules.policy import Actor
 from runs.rules.postures import NotReplayable, NotRestartable
+from runs.rules.states import DecisionState
 from runs.rules.verbs import NotNow
+
+if TYPE_CHECKING:
+    from approvals.models import Decision
 
 WRONG = (
     NoSuchDecision,
@@ -88,7 +92,9 @@ class Command(BaseCommand):
             verb.add_argument("--comment", default="", help="kept with the record")
             verb.add_argument("--digest", default="", help="the beginning of what was shown")
             verb.add_argument(
-                "--confirm", default="", help="the last 6 characters of the run's reference or id"
+                "--confirm",
+                default="",
+                help="the last 6 characters of the run's reference or id; --digest does as well",
             )
             verb.add_argument(
                 "--break-glass",
@@ -143,7 +149,7 @@ class Command(BaseCommand):
             option=option,
             fields=fields,
             comment=options["comment"],
-            shown_digest=_shown_digest(actor, id, options),
+            shown_digest=_shown_digest(actor, id, option, options),
             struck=options.get("strike"),
             confirm=options["confirm"] or options["digest"],
             break_glass=options["break_glass"],
@@ -167,17 +173,31 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _shown_digest(actor: Actor, decision_id: int, said: dict[str, Any]) -> str:
-    """The whole digest of which the beginning was typed; what stands now where none was."""
+def _shown_digest(actor: Actor, decision_id: int, option: str, said: dict[str, Any]) -> str:
+    """The whole digest of which the beginning was typed.
+
+    Where none was, what stands now: but not of what cannot be undone, which may be another by now.
+    """
     decision = visible_decision(actor, decision_id)
     now = told.digest_left(decision, said.get("strike"))
-    typed = said["digest"].lower()
-    if typed and len(typed) < SHORTEST_DIGEST:
+    typed = (said["digest"] or _digest_in(said["confirm"])).lower()
+    if len(typed) < SHORTEST_DIGEST and (typed or _is_grave(decision, option)):
         raise ConfirmationMissing(
             f"Confirm with --digest and at least {SHORTEST_DIGEST} characters of the digest that "
             f"`decisions show {decision_id}` prints."
         )
     return now if now.startswith(typed) else typed
+
+
+def _digest_in(confirm: str) -> str:
+    """Whoever confirms with a digest has said what they were shown."""
+    return confirm if len(confirm) >= SHORTEST_DIGEST else ""
+
+
+def _is_grave(decision: "Decision", option: str) -> bool:
+    """Of one that is open; who comes too late is told that."""
+    asked = asked_of(decision.ask)
+    return decision.state == DecisionState.OPEN.value and asked.grave(asked.option(option))
 
 
 def _said(decided: Decided) -> dict[str, Any]:
