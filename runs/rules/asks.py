@@ -207,7 +207,7 @@ def reconcile(
         evidence={"why": why, **(evidence or {})},
         irreversible=irreversible,
         call=call,
-        redact=under(redact, "late_answers.*"),
+        redact=under(redact, "late_answers.*", "receiver_says"),
     )
 
 

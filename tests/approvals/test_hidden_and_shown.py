@@ -92,6 +92,22 @@ def test_evidence_speaks_for_one_option_or_for_none(
     assert (found.option if found else None) == option
 
 
+def test_what_a_receiver_says_when_it_is_asked_again_hides_the_same_places() -> None:
+    call = {"effect": "a.b", "resource": "r", "key": "mp_k", "sends": 1, "state": "ambiguous"}
+    said = {
+        "receiver_says": {"card": {"number": "4111"}},
+        "late_answers": [{"card": {"number": "4111"}}],
+    }
+
+    asked = asks.reconcile(
+        step="s", call=call, why="w", evidence=said, irreversible=False, redact=["card.number"]
+    )
+
+    assert "4111" not in canonical.dumps(
+        redaction.shown(asked["evidence"], paths=asked["redact"]).value
+    )
+
+
 def test_only_what_is_shown_in_part_and_not_had_whole_is_refused() -> None:
     part = [Folded(what="evidence", shown="16 KB", size="20 KB")]
 
