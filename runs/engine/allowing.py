@@ -116,7 +116,7 @@ class Allowing:
             self.attempt,
             name=name,
             ask=ask,
-            timing=approval.timing if isinstance(approval, Approval) else None,
+            **_time_for(approval),
         )
         if answered.asked["call"]["digest"] != shown["digest"]:
             raise ApprovedOtherwise(
@@ -165,6 +165,17 @@ class Allowing:
             resource=resource,
             request_text=request,
         )
+
+
+def _time_for(approval: object) -> dict[str, Any]:
+    """How long people have, as declared for the list of the step, which this call is not on."""
+    if not isinstance(approval, Approval):
+        return {}
+    return {
+        "expires": parking.seconds(approval.expires),
+        "on_expiry": approval.on_expiry,
+        "timing": approval.timing,
+    }
 
 
 def draft_of(record: CallRecord) -> CallDraft:

@@ -126,6 +126,16 @@ def test_a_decision_that_nobody_answers_ends_as_it_was_declared_to(clock: Clock)
     assert workflows.SENT == []
 
 
+def test_a_single_call_is_asked_about_no_longer_than_the_list_of_its_step(clock: Clock) -> None:
+    decision = a_decision("one_refund_today")
+
+    clock.advance(DAY)
+    go_round()
+
+    assert (decision.kind, decision.on_expiry) == ("call", "cancel")
+    assert (again(decision).state, runs.state_of(decision.run_id)) == ("expired", "cancelled")
+
+
 def test_silence_answers_no_decision_whatever_its_rows_say(clock: Clock) -> None:
     decision = a_decision("told_again")
 

@@ -27,7 +27,8 @@ def made() -> list[type[Workflow]]:
             _listed("refunds_later", Timing(not_before=HOUR), effect=refund),
             _listed("refunds_of_two", None, effect=refund, quorum=2),
             _listed("two_agree", None, quorum=2),
-            _one_refund(),
+            _one_refund("one_refund"),
+            _one_refund("one_refund_today", expires=DAY, on_expiry="cancel"),
             _timed_question(),
         ]
 
@@ -71,11 +72,11 @@ def _listed(
     return Listed
 
 
-def _one_refund() -> type[Workflow]:
+def _one_refund(called: str, **more: Any) -> type[Workflow]:
     class OneRefund(Workflow):
         """Calls beside its list, which is empty: each is asked about by itself."""
 
-        name, version = "one_refund", 1
+        name, version = called, 1
 
         class Input:
             amount: int = 1
@@ -87,7 +88,7 @@ def _one_refund() -> type[Workflow]:
         @step(
             reads=["calls", "amount"],
             effects=[refund],
-            approval=Approval(of="calls", groups=["approvers"]),
+            approval=Approval(of="calls", groups=["approvers"], **more),
         )
         def settle(self, run: Any) -> None:
             run.call(refund, resource="r-1", request={"to": "r-1", "amount": run.read("amount")})
