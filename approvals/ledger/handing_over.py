@@ -65,9 +65,17 @@ def _person(decision: Decision, name: str) -> User:
 
 def _require_asked(decision: Decision, group: str) -> None:
     asked = groups_of(decision)
+    if not asked and not _may_answer(decision, group):
+        raise MayNotAnswer(f"Nobody of “{group}” may answer this.")
     if asked and group not in asked:
         named = ", ".join(f"“{name}”" for name in sorted(asked))
         raise MayNotAnswer(f"“{group}” may not answer this. The groups that may: {named}.")
+
+
+def _may_answer(decision: Decision, group: str) -> bool:
+    """Whether anybody of the group may, where no group is asked."""
+    may = deciders(tenant_id=decision.tenant_id, groups=())
+    return may.filter(groups__name=group).exists()
 
 
 def _tell(decision: Decision, handed: Handover) -> None:

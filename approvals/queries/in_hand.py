@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.db.models import Max, Q, QuerySet
 
 from approvals.models import Claim, Decision, Handover, Notice, Vote
@@ -69,7 +69,7 @@ def in_hand(actor: Actor, decision: Decision, *, now: datetime) -> InHand:
         people=list(
             may.exclude(username=actor.name).values_list("username", flat=True)[:MOST_NAMED]
         ),
-        groups=sorted(groups_of(decision)) or _every_group(),
+        groups=sorted(groups_of(decision)) or _groups_of(may),
         alike=how_many_alike(actor, decision),
         terms=terms_of(timing_of(decision.ask)),
         notices=_notices(decision),
@@ -88,8 +88,9 @@ def _notices(decision: Decision) -> list[Told]:
     ]
 
 
-def _every_group() -> list[str]:
-    return list(Group.objects.order_by("name").values_list("name", flat=True)[:MOST_NAMED])
+def _groups_of(people: QuerySet[User]) -> list[str]:
+    found = Group.objects.filter(user__in=people.order_by()).distinct().order_by("name")
+    return list(found.values_list("name", flat=True)[:MOST_NAMED])
 
 
 def _live(now: datetime) -> QuerySet[Claim]:

@@ -128,6 +128,10 @@ def test_it_is_handed_to_nobody_who_may_not_answer_it() -> None:
         handing_over.hand_over(mara, decision.pk, person="olga")
     with pytest.raises(MayNotAnswer, match="The groups that may: “approvers”"):
         handing_over.hand_over(mara, decision.pk, group="bankers")
+    anybodys = a_decision("question")
+    with pytest.raises(MayNotAnswer, match="Nobody of “typists”"):
+        handing_over.hand_over(mara, anybodys.pk, group="typists")
+    assert handing_over.hand_over(mara, anybodys.pk, group="bankers").to_group == "bankers"
 
     may = deciders(tenant_id=decision.tenant_id, groups=["approvers"])
     assert [person.username for person in may] == ["mara"]
