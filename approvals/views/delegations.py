@@ -24,7 +24,8 @@ def index(request: HtmxRequest) -> HttpResponse:
         except (delegating.DelegationRefused, NoSuchTenant) as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, delegations.shown(made, now=now).sentence)
+            # Not `now`: it was read before this delegation began.
+            messages.success(request, delegations.shown(made, now=db_now()).sentence)
             return redirect("approvals:delegations")
     told = {"form": form, "rows": delegations.shown_to(actor, now=now, everything=True)}
     return render(request, "approvals/delegations.html", told, status=422 if posted else 200)

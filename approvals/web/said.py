@@ -18,8 +18,8 @@ FOLLOWS = {
 def said(decided: Decided) -> str:
     if decided.takes_effect_at is not None:
         return (
-            f"Recorded. It takes effect at {decided.takes_effect_at:%Y-%m-%d %H:%M} UTC; until then "
-            "you may take it back."
+            f"Recorded. It takes effect at {decided.takes_effect_at:%Y-%m-%d %H:%M:%S} UTC; until "
+            "then you may take it back."
         )
     if not decided.is_final:
         tally = decided.tally

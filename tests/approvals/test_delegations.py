@@ -193,6 +193,7 @@ def test_the_page_makes_lists_and_ends_them() -> None:
 
     assert "Nobody answers in anybody" in empty
     assert "zoe answers in the place of ann for each of their groups until" in text_of(made)
+    assert "UTC, over" not in text_of(made)
     assert "End it now" in listed
     assert "It opens nothing any more." in text_of(ended)
     assert "ended by ann" in text_of(ended)
