@@ -22,7 +22,10 @@ log = logging.getLogger(__name__)
 LOOK_EVERY = 0.5
 # The look for what is due may wait for the database, but not for ever.
 LOOK_WITHIN = 60.0
-MOST_AT_ONCE = 16
+# Whoever has been at one delivery for this long takes no place of others, up to MOST_OF_ALL.
+MOST_AT_ONCE, LINGERS_AFTER, MOST_OF_ALL = 16, 2.0, 32
+# So many of the channels whose last delivery failed are tried at once, in turn.
+FAILING_AT_ONCE = 4
 
 FORK = get_context("fork")
 
@@ -33,6 +36,15 @@ class Child:
 
     process: BaseProcess
     deadline: Any
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.deadline.value
+
+    @property
+    def lingers(self) -> bool:
+        began = self.deadline.value - courier.DELIVERY_LIMIT
+        return not self.is_idle and time.monotonic() - began > LINGERS_AFTER
 
 
 class ChannelCouriers:
@@ -49,18 +61,33 @@ class ChannelCouriers:
         self._end_all()
 
     def look(self) -> None:
-        """Bury what has ended, end what hangs, start what is due."""
+        """Bury what has ended, end what hangs, start what is due: first what is well."""
         self._bury()
         try:
-            due = channels.lanes_due()
+            due, failing = channels.lanes_due(), channels.failing_lanes()
         except Error as error:
             log.warning("couriers.database_away", extra={"error": str(error)})
-            due = []
+            due, failing = [], []
         # A fork must not inherit a connection: two processes would talk over each other on it.
         connections.close_all()
-        for lane in due:
-            if lane not in self.children and len(self.children) < MOST_AT_ONCE:
+        waiting = [lane for lane in due if lane not in self.children]
+        well = [lane for lane in waiting if lane not in failing]
+        places = FAILING_AT_ONCE - sum(lane in failing for lane in self.children)
+        for lane in [*well, *[lane for lane in failing if lane in waiting][: max(places, 0)]]:
+            if self._has_room():
                 self._start(lane)
+        if any(lane not in self.children for lane in waiting):
+            self._make_room(due, failing)
+
+    def _has_room(self) -> bool:
+        quick = sum(not child.lingers for child in self.children.values())
+        return quick < MOST_AT_ONCE and len(self.children) < MOST_OF_ALL
+
+    def _make_room(self, due: list[str], failing: list[str]) -> None:
+        """Who fails, or has nothing to do, ends behind what it is at, and others have its place."""
+        for lane, child in self.children.items():
+            if lane in failing or (child.is_idle and lane not in due):
+                child.process.terminate()
 
     def _bury(self) -> None:
         now = time.monotonic()

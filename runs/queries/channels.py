@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Min, Q
+from django.db.models import F, Min, Q
 
 from runs.conf import sealing_keys
 from runs.models import Channel, Message
@@ -57,6 +57,13 @@ def lanes_due() -> list[str]:
         .order_by("first")
         .values_list("lane", flat=True)
     )
+
+
+def failing_lanes() -> list[str]:
+    """The lanes of active channels whose last delivery failed, the longest untried first."""
+    failing = Channel.objects.filter(state=ChannelState.ACTIVE.value, failures__gt=0)
+    tried = failing.order_by(F("last_tried_at").asc(nulls_first=True), "pk")
+    return [lane_of(pk) for pk in tried.values_list("pk", flat=True)]
 
 
 def opened(channel_id: int, *, now: datetime) -> Opened | None:

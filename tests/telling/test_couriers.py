@@ -12,6 +12,8 @@ import psutil
 import pytest
 from django.db import transaction
 
+from runs.channels.webhook import SECONDS
+from runs.engine.channel_couriers import FAILING_AT_ONCE, MOST_AT_ONCE
 from runs.models import Channel, Message
 from runs.queries.clock import db_now
 from tests.approvals.builders import a_person
@@ -72,6 +74,49 @@ def test_a_black_holed_webhook_delays_neither_mail_nor_another_channel(
     assert len(list((site.var / "mail").iterdir())) > 0
     hole = Channel.objects.get(name="hole")
     assert not Message.objects.filter(lane=f"channel {hole.pk}", state="delivered").exists()
+
+
+def test_channels_that_hang_leave_room_for_those_that_do_not(
+    watch: Program, black_hole: str, serve: Serve
+) -> None:
+    """As many as couriers may be at work at once hang, and some more have news."""
+    told: list[str] = []
+
+    def answer(handler: Any) -> None:
+        told.append(handler.headers["webhook-id"])
+        say(handler, 200)
+
+    with transaction.atomic():
+        for number in range(MOST_AT_ONCE):
+            a_channel(f"hole {number}", to=black_hole)
+        for number in range(4):
+            a_channel(f"chat {number}", to=serve(answer))
+        news()
+
+    eventually(lambda: len(told) == 4, within=SECONDS - 2, what="every notice arrives")
+
+
+def test_channels_that_keep_failing_are_tried_in_turn(watch: Program, serve: Serve) -> None:
+    told: list[str] = []
+
+    def fail(handler: Any) -> None:
+        time.sleep(1)
+        say(handler, 500)
+
+    def answer(handler: Any) -> None:
+        told.append(handler.headers["webhook-id"])
+        say(handler, 200)
+
+    with transaction.atomic():
+        for number in range(FAILING_AT_ONCE):
+            a_channel(f"failing {number}", to=serve(fail))
+        a_channel("recovered", to=serve(answer))
+        Channel.objects.update(failures=1, last_tried_at=db_now() - timedelta(hours=1))
+        Channel.objects.filter(name="recovered").update(last_tried_at=db_now())
+        for number in range(AT_ONCE):
+            news(f"silence {number}")
+
+    eventually(lambda: told, within=AT_ONCE / 2, what="the one that is well again has its turn")
 
 
 def test_a_courier_killed_between_sending_and_booking_repeats_under_the_same_id(
