@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
+from approvals.ledger import striking
 from approvals.ledger.holding import DecisionChanged, held
 from approvals.models import Decision, Ground
 from approvals.queries.grounds import moved_under
@@ -89,4 +90,15 @@ def ask_anew(decision: Decision, more: dict[str, Any], *, because: str, by: str)
     if ask["call"] and (call := call_by_key(decision.run_id, str(ask["call"]["key"]))):
         ask["call"] |= {"state": call.state.value, "sends": call.sends}
     wait_id = reasking.ask_anew(decision.wait_id, ask, because=because, by=by)
-    return Decision.objects.get(wait_id=wait_id)
+    opened = Decision.objects.select_related("run", "wait").get(wait_id=wait_id)
+    return _struck_as_before(opened, decision)
+
+
+def _struck_as_before(opened: Decision, before: Decision) -> Decision:
+    """Nobody agrees unawares to what somebody had struck off the list."""
+    by_name: dict[str, list[int]] = {}
+    for by, ordinal in before.strikes.filter(struck=True).values_list("by", "ordinal"):
+        by_name.setdefault(by, []).append(ordinal)
+    for by, ordinals in sorted(by_name.items()):
+        striking.apply(opened, ordinals=ordinals, struck=True, by=by, now=opened.opened_at)
+    return opened

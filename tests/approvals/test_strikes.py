@@ -6,12 +6,15 @@ import re
 import pytest
 
 from approvals.ledger import striking
-from approvals.models import Strike
+from approvals.ledger.grounds import GroundMoved
+from approvals.models import Ground, Strike
+from runs.rules import canonical
 from tests.approvals.builders import (
     a_decision,
     a_person,
     acting,
     again,
+    decide,
 )
 from tests.approvals.reading import HTMX, at, signed_in, text_of
 
@@ -38,6 +41,24 @@ def test_single_calls_are_struck_off_and_put_back_without_a_script() -> None:
     assert "An approval binds 2 of 3 calls, 1 struck off" in text_of(struck)
     assert "An approval binds 3 of 3 calls, none struck off" in text_of(put_back)
     assert again(decision).digest == decision.digest
+
+
+def test_what_was_struck_off_stays_off_where_the_question_is_asked_anew() -> None:
+    mara, max_ = acting(a_person()), acting(a_person("max"))
+    decision = a_decision()
+    striking.strike(mara, decision.pk, ordinals=[1], struck=True)
+    striking.strike(max_, decision.pk, ordinals=[3], struck=True)
+    ground = Ground.objects.get(decision=decision)
+    facts = canonical.loads(ground.facts) | {"its generation": 7}
+    Ground.objects.filter(pk=ground.pk).update(facts=canonical.dumps(facts))
+
+    with pytest.raises(GroundMoved) as moved:
+        decide(mara, decision)
+
+    new = moved.value.successor
+    assert (again(new).count, again(new).digest) == (1, again(decision).digest)
+    assert {(one.ordinal, one.by) for one in new.strikes.all()} == {(1, "mara"), (3, "max")}
+    assert decide(mara, new).state == "approved"
 
 
 def test_with_scripts_only_the_list_the_count_and_the_digest_are_replaced() -> None:
