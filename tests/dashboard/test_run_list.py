@@ -109,7 +109,7 @@ def test_fifty_runs_cost_no_more_queries_than_five(
     looking.get(reverse("runs:run_list"))
     many_runs(60)
 
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(22):
         page = looking.get(reverse("runs:run_list"))
 
     assert len(references(page)) == 50

@@ -123,5 +123,5 @@ def test_it_costs_the_same_for_many_workers(
     for number in range(12):
         a_busy_worker(f"order-{number}")
 
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(26):
         page_of(looking)
