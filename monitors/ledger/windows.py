@@ -1,11 +1,16 @@
 """Maintenance windows are made and removed."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
-from monitors.ledger import monitors
-from monitors.models import MaintenanceWindow
+from monitors.ledger import grouping, monitors
+from monitors.models import Incident, MaintenanceWindow
+from monitors.queries.muting import muted_until
+from monitors.rules.incidents import IncidentState
 from monitors.rules.windows import WindowWish, refusals
 from runs.ledger import audit, tenants
 from runs.ledger.commits import commits
@@ -56,11 +61,30 @@ def remove(actor: Actor, window_id: int) -> MaintenanceWindow:
     with transaction.atomic():
         now = db_now()
         window = visible_to(actor, MaintenanceWindow.objects.all()).filter(pk=window_id).first()
+        if window is None:
+            raise NoSuchWindow("There is no such maintenance window.")
+        tenants.hold(window.tenant_id)
+        muted = [each for each in _untold(window.tenant_id, now) if muted_until(each, now=now)]
         living = MaintenanceWindow.objects.filter(pk=window_id, removed_at=None)
-        if window is None or not living.update(removed_at=now):
+        if not living.update(removed_at=now):
             raise NoSuchWindow("There is no such maintenance window.")
         _tell(window, "removed", by=actor)
+        _tell_of_now(muted, now)
     return window
+
+
+def _untold(tenant_id: int, now: datetime) -> QuerySet[Incident]:
+    """What people will be told of later, in nobody's hands."""
+    rows = Incident.objects.filter(tenant_id=tenant_id, state=IncidentState.OPEN.value)
+    return rows.filter(tell_at__gt=now, snoozed_until=None)
+
+
+def _tell_of_now(muted: Sequence[Incident], now: datetime) -> None:
+    """What is still wrong was to be told when the window is over, and that is now."""
+    for incident in muted:
+        if muted_until(incident, now=now) is None:
+            incident.tell_at = now
+            grouping.save(incident)
 
 
 def _tell(window: MaintenanceWindow, verb: str, *, by: Actor) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from monitors.ledger import incidents, reminders, sweeping
+from monitors.ledger import incidents, reminders, sweeping, windows
 from monitors.models import Alert, Incident, MaintenanceWindow
 from monitors.rules.incidents import IncidentRefused
 from runs.definition import registry
@@ -391,6 +391,25 @@ def test_what_is_maintained_is_kept_and_told_when_its_window_is_over(settings: S
         assert reminders.remind(monitor.tenant_id) == 1
     (title,) = titles()
     assert title.startswith("Still open after 30 m")
+
+
+def test_what_is_maintained_is_told_when_its_window_is_removed_before_its_end() -> None:
+    monitor, start = a_monitor(), db_now()
+    window = MaintenanceWindow.objects.create(
+        tenant=monitor.tenant,
+        monitor=monitor,
+        because="new disks",
+        starts_at=start - timedelta(minutes=1),
+        ends_at=start + timedelta(days=30),
+        created_by="tests",
+        created_at=start,
+    )
+    turns(monitor, "silent")
+
+    windows.remove(runs.the_operator(), window.pk)
+
+    assert reminders.remind(monitor.tenant_id) == 1
+    assert len(titles()) == 1
 
 
 def test_what_nobody_was_told_of_is_told_with_the_next_one_that_is() -> None:

@@ -185,6 +185,24 @@ def test_mail_that_does_not_leave_is_told_of_by_a_channel(
     assert told == ["Mail does not leave: 5 tries of one notice failed"]
 
 
+def test_mail_whose_courier_is_ended_each_time_is_told_of_too(
+    receiver: WebhookReceiver, settings: Any
+) -> None:
+    settings.EMAIL_BACKEND = "no.such.Backend"
+    person = a_person("mara", email="mara@example.org")
+    a_channel(to=receiver.url, severities=("critical",))
+    news(users=[person.pk])
+    for _ in range(DEAD_AFTER - 1):
+        hasten()
+        courier.deliver_next("mail")
+
+    hasten()
+    assert outbox.take(lane="mail", lease=timedelta(0)) is not None
+    courier.deliver_next("mail")
+
+    assert Message.objects.filter(kind="channel.dead").count() == 1
+
+
 def test_a_mail_channel_tells_those_it_names(settings: Any) -> None:
     a_channel(kind="mail", to="ops@example.org, night@example.org")
 
