@@ -21,12 +21,24 @@ SAME = [
     "door",
     "at",
 ]
+# Written so that none of them is ever unknown: what is unknown would be let pass.
+ONCE = [
+    '(NEW."address" IS NULL) = (OLD."address" IS NULL)',
+    '(NEW."address" IS NULL OR NEW."address" = OLD."address")',
+    *(
+        f'(NEW."{account}" IS NULL OR (OLD."{account}" IS NOT NULL'
+        f' AND NEW."{account}" = OLD."{account}"))'
+        for account in ("user_id", "voice_id")
+    ),
+    '(OLD."void_at" IS NULL OR (NEW."void_at" IS NOT NULL AND NEW."void_at" = OLD."void_at"'
+    ' AND NEW."void_because" = OLD."void_because"))',
+]
 
 
 def guard() -> None:
-    """Records never change; of a vote only whether it counts, and whose account it was."""
+    """Records never change; of a vote only that it counts no more, and that its account is gone."""
     keep_append_only("approvals_record", because="I13: what was shown is kept as it was")
-    same = " AND ".join(f'NEW."{column}" = OLD."{column}"' for column in SAME)
+    same = " AND ".join([*(f'NEW."{column}" = OLD."{column}"' for column in SAME), *ONCE])
     keep_append_only("approvals_vote", because="I13: a vote is never rewritten", but_for=same)
 
 

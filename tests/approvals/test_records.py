@@ -1,11 +1,14 @@
 """The page as it was shown to whoever answered: kept, unchangeable, opened years later."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 
 from approvals.models import Decision, Record, Vote
 from runs.models import AuditEvent
+from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from runs.rules import canonical
 from tests.approvals.builders import a_decision, a_person, acting, again, decide
@@ -79,6 +82,22 @@ def test_the_database_refuses_to_rewrite_a_vote(column: str) -> None:
 
     with pytest.raises(DatabaseError, match="I13"), transaction.atomic():
         Vote.objects.update(**{column: "altered"})
+
+
+def test_the_database_lets_no_vote_count_again_nor_come_from_elsewhere() -> None:
+    paula = a_person("paula")
+    an_answered(paula)
+    Vote.objects.update(void_at=db_now(), void_because="taken back")
+
+    again: list[dict[str, Any]] = [
+        {"void_at": None, "void_because": ""},
+        {"void_because": "something else"},
+        {"address": "192.0.2.7"},
+        {"voice": a_person("tom")},
+    ]
+    for change in again:
+        with pytest.raises(DatabaseError, match="I13"), transaction.atomic():
+            Vote.objects.update(**change)
 
 
 def test_a_vote_outlives_the_account_it_was_given_with() -> None:
