@@ -120,7 +120,7 @@ class _Reader:
 
     def address(self, name: str, schemes: tuple[str, ...]) -> str:
         said = self.text(name, "")
-        if said and urlsplit(said).scheme not in schemes:
+        if said and not _is_address(said, schemes):
             wanted = " or ".join(f"{scheme}://" for scheme in schemes)
             raise WrongSetting(f"{name} is {said!r}; say an address that starts with {wanted}.")
         return said
@@ -168,6 +168,15 @@ class _Reader:
             return path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise WrongSetting(f"{name} is {str(path)!r}, which cannot be read: {error}.") from None
+
+
+def _is_address(said: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        found = urlsplit(said)
+        named = found.hostname or found.scheme == "unix"
+        return found.scheme in schemes and bool(named) and found.port != 0
+    except ValueError:
+        return False
 
 
 def _secret_key(read: _Reader, var_dir: Path) -> str:

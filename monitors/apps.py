@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db import connections
 from django.db.models.signals import post_migrate
 
@@ -26,6 +27,8 @@ class MonitorsConfig(AppConfig):
         duties.register("alerts", _alerting)
         duties.register("judge", _judge)
         duties.register("pulse", _pulse)
+        if settings.WATCHDOG_URL:
+            duties.register("watchdog", _watchdog)
 
 
 def _alerting(**how: Any) -> None:
@@ -38,6 +41,10 @@ def _judge(**how: Any) -> None:
 
 def _pulse(**how: Any) -> None:
     import_module("monitors.engine.pulse").run(**how)
+
+
+def _watchdog(**how: Any) -> None:
+    import_module("monitors.engine.watchdog").run(**how)
 
 
 def prepare(using: str, plan: Any = None, **_more: Any) -> None:

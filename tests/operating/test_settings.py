@@ -38,6 +38,8 @@ def test_nothing_needs_to_be_said(tmp_path: Path) -> None:
         ("REDIS_URL", "localhost:6379", "REDIS_URL is 'localhost:6379'"),
         ("EMAIL_URL", "mail.example", "EMAIL_URL is 'mail.example'"),
         ("MODEL_URL", "ftp://model", "MODEL_URL is 'ftp://model'"),
+        ("SITE_URL", "https://", "SITE_URL is 'https://'"),
+        ("WATCHDOG_URL", "https://hc.example:http/ping", "WATCHDOG_URL is"),
         ("SECRET_KEY", "short", "shorter than 32 characters"),
         ("LEASE_SECONDS", "1", "LEASE_SECONDS is '1'"),
     ],

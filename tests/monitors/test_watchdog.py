@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from pytest_django import Settings
 
-from monitors.engine.pulse import VITAL, Pulse
+from monitors.engine.watchdog import VITAL, Watchdog
 from runs.ledger import ticks
 from runs.models import Tick
 from runs.queries.clock import db_now
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Outside:
-    """Whom the watch pings; it is asked for beats as well, which it does not take."""
+    """Whom the watch pings; what it was asked is kept."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -40,7 +40,7 @@ class Outside:
 def outside(settings: Settings) -> Iterator[Outside]:
     made = Outside()
     url = f"http://127.0.0.1:{made.server.server_port}"
-    settings.SITE_URL, settings.WATCHDOG_URL = url, f"{url}/ping/abc?from=milepost"
+    settings.WATCHDOG_URL = f"{url}/ping/abc?from=milepost"
     yield made
     made.server.shutdown()
     made.server.server_close()
@@ -50,7 +50,7 @@ def test_a_watch_whose_duties_go_round_is_heard_outside(outside: Outside) -> Non
     for duty in VITAL:
         ticks.note(duty, holder="tests")
 
-    Pulse().go_round()
+    Watchdog().go_round()
 
     assert outside.asked == ["/ping/abc?from=milepost"]
 
@@ -61,7 +61,7 @@ def test_one_whose_duty_stands_still_is_not(outside: Outside, stale: str) -> Non
         ticks.note(duty, holder="tests")
     Tick.objects.filter(duty=stale).update(at=db_now() - timedelta(minutes=1))
 
-    Pulse().go_round()
+    Watchdog().go_round()
 
     assert outside.asked == []
 
@@ -69,9 +69,9 @@ def test_one_whose_duty_stands_still_is_not(outside: Outside, stale: str) -> Non
 def test_one_that_was_pinged_just_now_is_left_alone(outside: Outside) -> None:
     for duty in VITAL:
         ticks.note(duty, holder="tests")
-    pulse = Pulse()
+    watchdog = Watchdog()
 
-    pulse.go_round()
-    pulse.go_round()
+    watchdog.go_round()
+    watchdog.go_round()
 
     assert len(outside.asked) == 1
