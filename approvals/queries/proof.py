@@ -57,12 +57,17 @@ def proof_of(
         folded=folded,
         whole_size=whole_size(decision, asked) if folded else 0,
         has_whole=not folded or has_whole(actor, decision),
-        fits_a_page=asked.plan is None or asked.plan.count <= MOST_WHOLE,
+        fits_a_page=fits_a_page(asked),
         is_whole=whole,
         askings=askings_of(decision),
         can_be_asked=visible and can_be_asked(decision, asked),
         support=supported(asked),
     )
+
+
+def fits_a_page(asked: Asked) -> bool:
+    """Whether the whole can be shown at once; a longer list is downloaded."""
+    return asked.plan is None or asked.plan.count <= MOST_WHOLE
 
 
 def _request(asked: Asked, *, visible: bool, most: int) -> Payload | None:

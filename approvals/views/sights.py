@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from approvals.ledger import sights
 from approvals.queries import calls
+from approvals.queries.proof import fits_a_page
 from approvals.queries.visible import visible_decision
 from approvals.rules.asked import asked_of
 from approvals.rules.sight import WAYS
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
 @payload_viewer
 @refusing
 def create(request: HtmxRequest, decision_id: int) -> HttpResponseBase:
-    visible_decision(actor_of(request), decision_id)
+    asked = asked_of(visible_decision(actor_of(request), decision_id).ask)
     how = request.POST.get("how", "")
     if how not in WAYS:
         return HttpResponseBadRequest("That is no way to have the whole: page or download.")
+    if how == "page" and not fits_a_page(asked):
+        return HttpResponseBadRequest("The whole does not fit a page: download it.")
     decision = sights.note(actor_of(request), decision_id, how=how)
     return _as_page(decision) if how == "page" else _as_file(decision)
 

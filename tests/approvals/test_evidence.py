@@ -13,6 +13,7 @@ from django.test import Client
 from approvals.ledger import sights
 from approvals.ledger.grounds import GroundMoved
 from approvals.models import Asking, Decision, Sight, Vote
+from approvals.rules.sight import MOST_WHOLE
 from runs.definition import Effect, Workflow, registry, step
 from runs.ledger import audit
 from runs.models import AuditEvent, Call
@@ -140,6 +141,14 @@ def test_the_whole_is_seen_on_the_page_and_that_is_noted(mara: Client) -> None:
     assert "All of it is shown" in text_of(seen)
     assert Sight.objects.get().by == "mara"
     assert (taken.status_code, again(decision).state) == (302, "answered")
+
+
+def test_nobody_is_noted_to_have_seen_on_a_page_what_fits_none(mara: Client) -> None:
+    decision = a_decision(count=MOST_WHOLE + 1)
+
+    seen = mara.post(at(decision, "sights/"), {"how": "page"})
+
+    assert (seen.status_code, Sight.objects.count()) == (400, 0)
 
 
 def test_the_whole_is_downloaded_with_the_digest_over_the_real_bytes(mara: Client) -> None:
