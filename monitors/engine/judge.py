@@ -14,7 +14,7 @@ from monitors.engine import outside
 from monitors.engine.facts import View
 from monitors.engine.parts_watched import look_at_schedules, look_at_watch, look_at_workers
 from monitors.engine.runs_watched import Monitors, RunsWatched
-from monitors.ledger import blindness
+from monitors.ledger import blindness, keeping
 from monitors.queries import watching
 from monitors.queries.watching import Seen
 from monitors.rules.own import WATCH, web_away_after
@@ -76,6 +76,8 @@ class Judge:
             connection.close()
 
     def _look(self, tenant_id: int) -> None:
+        if self._seeing_since is None:
+            keeping.readdress()
         monitors = watching.own()
         watch = monitors.get((MonitorKind.WATCH.value, WATCH))
         self._notice_own_gap(watch, tenant_id=tenant_id)

@@ -13,6 +13,7 @@ from monitors.queries import watching
 from monitors.rules.sayings import Said
 from monitors.rules.states import PingKind, Verdict
 from monitors.rules.verdicts import Breach, Judged
+from runs.conf import conf
 from runs.models import Message
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
@@ -150,6 +151,19 @@ def test_pages_that_never_took_a_ping_are_told_of(bench: Bench) -> None:
     bench.wait(4)
     assert not Blindness.objects.get().open
     assert violations() == []
+
+
+def test_under_another_secret_key_our_own_monitors_are_heard_again(
+    bench: Bench, settings: Settings
+) -> None:
+    settings.SECRET_KEY = "another key of this installation, long enough"
+    conf.cache_clear()
+    bench.judge = Judge()
+
+    bench.wait(20)
+
+    assert Blindness.objects.count() == 0
+    assert Monitor.objects.get(kind="watch").verdict == "alive"
 
 
 def test_a_watch_that_was_away_for_an_hour_calls_none_of_a_thousand_silent(bench: Bench) -> None:
