@@ -137,7 +137,7 @@ def page_of(
         visible=visible,
         **_who(actor, case, is_open=is_open, now=now),
         happened=what_happened(asked, step=decision.step),
-        finished=finished_steps(decision.run_id),
+        finished=finished_steps(decision.run_id, before=decision.opened_at),
         outcome=inbox.outcome_of(decision),
         request=proof.request,
         evidence=proof.evidence,

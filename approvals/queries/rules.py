@@ -158,16 +158,24 @@ def dry_run(version: RuleVersion, *, tenant_id: int) -> DryRun:
 
 
 def places() -> list[tuple[str, str]]:
-    """Where a rule could answer: each step that asks for approval of what can be undone."""
+    """Where a rule could answer: each step that asks one person, at once, about what can be undone."""
     found = {
         f"{cls.name}|{declared.key}|{effect.name}": f"{cls.name}, step {declared.key}: {effect.name}"
         for cls in registry.all_workflows()
         for declared in cls.steps
         for effect in declared.effects
-        if isinstance(declared.approval, Approval)
+        if _leaves_room(declared.approval)
         and not any(each.irreversible for each in declared.effects)
     }
     return sorted(found.items())
+
+
+def _leaves_room(approval: object) -> bool:
+    """The same as `is_for_rules`, of what is declared."""
+    if not isinstance(approval, Approval) or approval.four_eyes:
+        return False
+    slow = approval.timing is not None and approval.timing.not_before is not None
+    return approval.quorum == 1 and not approval.all_of and not slow
 
 
 def draft(

@@ -23,7 +23,10 @@ WORDS = (
     "<",
     ">",
 )
-LINE = re.compile(rf"({PATH})\s*({'|'.join(re.escape(word) for word in WORDS)})\s*(.+)")
+SIGNS = "|".join(word for word in WORDS if not word[0].isalpha())
+SPELLED = "|".join(word for word in WORDS if word[0].isalpha())
+# Spaces around what is spelled: “is notable” is no “is not able”, and “discount” holds no “is”.
+LINE = re.compile(rf"({PATH})(?:\s+({SPELLED})\s+|\s*({SIGNS})\s*)(\S.*)")
 
 
 class Unreadable(ValueError):
@@ -58,7 +61,7 @@ def _condition(line: str) -> Condition:
             f"“{line[:60]}” is no condition. Write a name of the request, one of "
             f"{', '.join(WORDS)}, and a value: amount <= 100"
         )
-    condition = Condition(path=found[1], word=found[2], value=found[3].strip())
+    condition = Condition(path=found[1], word=found[2] or found[3], value=found[4].strip())
     if condition.word in ("<", "<=", ">", ">=") and _number(condition.value) is None:
         raise Unreadable(f"“{line[:60]}”: {condition.word} takes a number.")
     return condition

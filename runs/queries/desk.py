@@ -1,6 +1,7 @@
 """What a person who decides about a run has to see of it: its planned calls, its effects so far."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -38,7 +39,8 @@ def effects_so_far(run_id: UUID) -> list[EffectSoFar]:
     ]
 
 
-def finished_steps(run_id: UUID) -> list[str]:
-    """The steps whose results stand, in their order."""
+def finished_steps(run_id: UUID, *, before: datetime) -> list[str]:
+    """The steps that were finished before this moment and whose results stand, in their order."""
     rows = Step.objects.filter(run_id=run_id, superseded=False, state=StepState.SUCCEEDED.value)
+    rows = rows.filter(ended_at__lte=before)
     return list(rows.order_by("ordinal").values_list("key", flat=True))

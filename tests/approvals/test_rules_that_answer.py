@@ -235,6 +235,7 @@ def test_only_administrators_write_rules() -> None:
         ({"because": " "}, "why nobody"),
         ({"ends_at": db_now}, "ended already"),
         ({"conditions": "amount is about 3 or so?\n%"}, "is no condition"),
+        ({"conditions": "rubbish ((( <"}, "is no condition"),
     ],
 )
 def test_a_rule_that_says_too_little_is_refused(more: dict[str, Any], says: str) -> None:
@@ -257,6 +258,9 @@ def test_a_rule_that_says_too_little_is_refused(more: dict[str, Any], says: str)
         ("mail ends with @example.com", {"mail": "a@example.com"}, True),
         ("mail ends with @example.com", {"mail": "a@example.com.evil"}, False),
         ("note does not contain urgent", {"note": "URGENT"}, True),
+        ("note is notable", {"note": "other"}, False),
+        ("note is not able", {"note": "other"}, True),
+        ("amount<=100", {"amount": 100}, True),
         ("lines.0.sku is A", {"lines": [{"sku": "A"}]}, True),
         ("paid is true", {"paid": True}, True),
         ("paid is true", {"paid": "yes"}, False),
