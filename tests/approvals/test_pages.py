@@ -105,7 +105,7 @@ def test_pages_cost_the_same_however_long_the_list(
         a_decision("question")
     mara.get("/decisions/")
 
-    with django_assert_max_num_queries(30):
+    with django_assert_max_num_queries(33):
         mara.get("/decisions/")
     with django_assert_max_num_queries(42):
         mara.get(at(decision))

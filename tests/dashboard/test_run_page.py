@@ -52,7 +52,7 @@ def test_every_tab_opens_within_its_budget_of_queries(
     work()
     page_of(operating, run)
 
-    with django_assert_max_num_queries(25):
+    with django_assert_max_num_queries(30):
         page = page_of(operating, run, tab=tab)
 
     assert page.status_code == 200
