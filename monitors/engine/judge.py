@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 DUTY = "judge"
 PASS_EVERY = 0.4
-TICK_EVERY = 1.0
+TICK_EVERY = TICK_BETWEEN = 1.0
 SCHEDULES_EVERY = 2.0
 LONGEST_PASS = 60.0
 AT_ONCE = 200
@@ -151,7 +151,7 @@ class Judge:
     def _tick_between(self) -> None:
         """However many there are to judge, whoever judges them is not away."""
         # A machine that slept in the middle of a pass was: the next pass has to notice that.
-        if time.monotonic() - self._ticked >= TICK_EVERY and self._own_gap()[0] is None:
+        if time.monotonic() - self._ticked >= TICK_BETWEEN and self._own_gap()[0] is None:
             self._tick()
 
     def _each(self, act: Callable[[], object]) -> None:

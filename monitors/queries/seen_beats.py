@@ -13,6 +13,8 @@ from monitors.rules.states import MonitorState, PingKind, Verdict
 
 MOST_CHANGES = 5000
 MOST_BLIND = 500
+# What was kept back on its way was a sign of life when it was sent; what is alien or old was none.
+COUNTED = ("", "late")
 STILL = (MonitorState.LATE.value, MonitorState.PAUSED.value)
 
 
@@ -44,6 +46,7 @@ def _beats(monitors: Sequence[Monitor], *, newest: int) -> Mapping[int, list[dat
     rows = Ping.objects.filter(
         monitor__in=[each.pk for each in monitors],
         kind=PingKind.SUCCESS.value,
+        suspicious__in=COUNTED,
         n__gt=F("monitor__n_pings") - newest,
     )
     found: dict[int, list[datetime]] = defaultdict(list)

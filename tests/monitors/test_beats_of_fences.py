@@ -3,6 +3,8 @@
 import pytest
 from django.test import Client
 
+from monitors.queries.seen_beats import seen_of
+from runs.queries.clock import db_now
 from tests.monitors.pinged import a_monitor, again, last_ping
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +35,8 @@ def test_an_alien_or_old_beat_is_kept_and_makes_nothing_up(
         (7, 4) if suspicious else (last_ping(monitor).fence, last_ping(monitor).beat_number)
     )
     assert again(monitor).n_pings == 1
+    seen = seen_of([again(monitor)], since=monitor.created_at, now=db_now(), newest=10)
+    assert len(seen[monitor.pk].beats) == (suspicious in ("", "late"))
 
 
 @pytest.mark.parametrize(

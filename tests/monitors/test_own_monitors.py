@@ -244,10 +244,10 @@ def test_a_run_that_takes_too_long_is_told_of_unless_it_said_so(bench: Bench) ->
         work.live()
         extended.live()
 
-    bench.wait(280, meanwhile=both)
+    bench.wait(250, meanwhile=both)
     steps.note_extension(extended.held.fence, step="go", by=timedelta(minutes=2))
 
-    bench.wait(40, meanwhile=both)
+    bench.wait(60, meanwhile=both)
 
     assert said_of(work.monitor) == ["alive", "slow too_long"]
     assert said_of(extended.monitor) == ["alive"]
