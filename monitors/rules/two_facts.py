@@ -1,14 +1,19 @@
 """The two independent facts under a verdict, in words: the ping over HTTP, the database's lease and progress."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from runs.rules.words import span
 
 
 def heartbeat_fact(heard_at: datetime | None, *, now: datetime) -> str:
-    return f"heartbeat {span(now - heard_at)} ago" if heard_at else "no heartbeat yet"
+    # It may have come after `now` was read.
+    return (
+        f"heartbeat {span(max(now - heard_at, timedelta()))} ago"
+        if heard_at
+        else "no heartbeat yet"
+    )
 
 
 def database_fact(facts: Mapping[str, Any], *, judged_at: datetime) -> str:

@@ -45,7 +45,8 @@ def acting(view: View) -> View:
 def pause(request: HtmxRequest, monitor_id: int, seen: int | None) -> HttpResponse:
     form = PauseForm(request.POST)
     if not form.is_valid():
-        return _refused(request, monitor_id, form.errors.as_text())
+        said = [str(each) for found in form.errors.values() for each in found]
+        return _refused(request, monitor_id, " ".join(said))
     until, note = form.end(now=db_now()), form.cleaned_data["note"]
     try:
         monitors.pause(actor_of(request), monitor_id, because=note, until=until, seen=seen)

@@ -52,7 +52,7 @@ def test_absence_past_the_grace_is_one_silence_and_one_alert(bench: Bench) -> No
 
     assert said_of(monitor) == ["alive", "silent silence"]
     assert (again(monitor).state, again(monitor).verdict) == ("down", "silent")
-    assert "is silent: its last beat came" in last_said(monitor).sentence
+    assert "is silent: no beat for" in last_said(monitor).sentence
     assert alerts_of(monitor) == 1
     assert violations() == []
 
