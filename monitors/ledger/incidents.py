@@ -10,6 +10,7 @@ from monitors.models import Incident
 from monitors.queries.visible import visible_incidents
 from monitors.rules.incidents import (
     LONGEST_NOTE,
+    RESOLVED_BY,
     IncidentRefused,
     IncidentState,
     snooze_refusal,
@@ -78,7 +79,7 @@ def resolve(actor: Actor, incident_id: int, *, note: str, seen: int | None = Non
     with transaction.atomic():
         incident, now = _held(actor, incident_id, seen=seen), db_now()
         incident.alerts.filter(closed_at=None).update(
-            closed_at=now, closed_because=f"resolved by {actor.name}"
+            closed_at=now, closed_because=f"{RESOLVED_BY}{actor.name}"
         )
         grouping.close(incident, by=actor.name, note=note[:LONGEST_NOTE], now=now)
         _save(incident, "resolved", {"note": note[:LONGEST_NOTE]}, by=actor, now=now)

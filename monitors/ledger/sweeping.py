@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import Value
+from django.db.models.functions import Concat
 
 from monitors.ledger.alerts import close_alert, raise_alert
 from monitors.models import Alert
-from monitors.rules.incidents import SWEPT, Severity, Trouble
+from monitors.rules.incidents import LONGEST_SNOOZE, RESOLVED_BY, SWEPT, Severity, Trouble
 from runs.ledger.commits import commits
 from runs.queries import troubles
+from runs.queries.clock import db_now
 
 
 def sweep() -> int:
@@ -21,9 +24,32 @@ def sweep() -> int:
             closed_at=None, subject__startswith=f"{kind}:"
         ).values_list("subject", "tenant_id")
     }
-    new = [each for subject, each in found.items() if subject not in open_]
+    settled = _settled()
+    new = [each for subject, each in found.items() if subject not in open_ | settled]
     over = [(tenant, subject) for subject, tenant in open_.items() if subject not in found]
+    for subject in settled.keys() - found.keys():
+        _forget(subject, tenant=settled[subject])
     return sum(_raise(each) for each in new) + _close(over)
+
+
+def _settled() -> dict[str, int]:
+    """What a person called over though it is still wrong: told again when it was well in between."""
+    lately = Alert.objects.filter(
+        closed_at__gte=db_now() - LONGEST_SNOOZE, closed_because__startswith=RESOLVED_BY
+    )
+    known = dict(lately.values_list("subject", "tenant_id"))
+    return {
+        subject: tenant for subject, tenant in known.items() if subject.partition(":")[0] in SWEPT
+    }
+
+
+@commits("alert_closed", when=bool)
+def _forget(subject: str, *, tenant: int) -> int:
+    """It is well again by itself: the next time it is news."""
+    rows = Alert.objects.filter(tenant_id=tenant, subject=subject)
+    return rows.filter(closed_because__startswith=RESOLVED_BY).update(
+        closed_because=Concat(Value("was "), "closed_because")
+    )
 
 
 @commits("alert_committed")

@@ -205,7 +205,7 @@ def lines_of_incident(
 ) -> Iterator[str]:
     yield line_of_incident(incident).strip()
     for alert in members.alerts:
-        ended = f"well since {alert.closed_at:%H:%M:%S}" if alert.closed_at else "still wrong"
+        ended = f"closed at {alert.closed_at:%H:%M:%S}" if alert.closed_at else "still wrong"
         yield f"  {ended}: {alert.sentence}"
     for one in told:
         why = f": {one.error}" if one.error else ""

@@ -38,6 +38,8 @@ MOVES: dict[IncidentState, frozenset[IncidentState]] = {
 RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.CRITICAL: 2}
 # What the tables of runs show as wrong, by the kind that begins its subject.
 SWEPT = ("schedule", "message", "channel")
+# Why an alert was closed that a person called over, whatever it is about.
+RESOLVED_BY = "resolved by "
 LONGEST_NOTE = 2000
 LONGEST_SNOOZE = timedelta(days=30)
 

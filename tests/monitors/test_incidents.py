@@ -370,6 +370,28 @@ def test_a_schedule_that_starts_nothing_is_an_incident_until_it_does() -> None:
     assert the_incident().state == "resolved"
 
 
+def test_what_a_person_called_over_is_told_again_only_after_it_was_well() -> None:
+    with registry.isolated():
+        for workflow in made():
+            registry.register(workflow)
+        schedule = a_schedule()
+    skipped = Schedule.objects.filter(pk=schedule.pk)
+    skipped.update(skips=3)
+    sweeping.sweep()
+    incidents.resolve(runs.the_operator(), the_incident().pk, note="it may be idle")
+
+    for _ in range(2):
+        sweeping.sweep()
+    assert len(titles()) == 1
+    skipped.update(skips=0)
+    sweeping.sweep()
+    skipped.update(skips=3)
+    sweeping.sweep()
+
+    assert len(titles()) == 2
+    assert violations() == []
+
+
 def test_what_is_maintained_is_kept_and_told_when_its_window_is_over(settings: Settings) -> None:
     monitor, start = a_monitor(), db_now()
     MaintenanceWindow.objects.create(
