@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from monitors.ledger import incidents, reminders, sweeping, windows
-from monitors.models import Alert, Incident, MaintenanceWindow
+from monitors.ledger import incidents, reminders, sweeping
+from monitors.models import Alert, Incident
 from monitors.rules.incidents import IncidentRefused
 from runs.definition import registry
 from runs.ledger.tenants import DEFAULT
@@ -390,48 +390,6 @@ def test_what_a_person_called_over_is_told_again_only_after_it_was_well() -> Non
 
     assert len(titles()) == 2
     assert violations() == []
-
-
-def test_what_is_maintained_is_kept_and_told_when_its_window_is_over(settings: Settings) -> None:
-    monitor, start = a_monitor(), db_now()
-    MaintenanceWindow.objects.create(
-        tenant=monitor.tenant,
-        monitor=monitor,
-        because="new disks",
-        starts_at=start - timedelta(minutes=1),
-        ends_at=start + timedelta(minutes=30),
-        created_by="tests",
-        created_at=start,
-    )
-
-    turns(monitor, "silent")
-
-    assert (open_alerts(), titles()) == ([f"monitor:{monitor.pk}"], [])
-    with the_time(settings, start + timedelta(minutes=20)):
-        assert reminders.remind(monitor.tenant_id) == 0
-    with the_time(settings, start + timedelta(minutes=31)):
-        assert reminders.remind(monitor.tenant_id) == 1
-    (title,) = titles()
-    assert title.startswith("Still open after 30 m")
-
-
-def test_what_is_maintained_is_told_when_its_window_is_removed_before_its_end() -> None:
-    monitor, start = a_monitor(), db_now()
-    window = MaintenanceWindow.objects.create(
-        tenant=monitor.tenant,
-        monitor=monitor,
-        because="new disks",
-        starts_at=start - timedelta(minutes=1),
-        ends_at=start + timedelta(days=30),
-        created_by="tests",
-        created_at=start,
-    )
-    turns(monitor, "silent")
-
-    windows.remove(runs.the_operator(), window.pk)
-
-    assert reminders.remind(monitor.tenant_id) == 1
-    assert len(titles()) == 1
 
 
 def test_what_nobody_was_told_of_is_told_with_the_next_one_that_is() -> None:
