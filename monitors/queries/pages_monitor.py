@@ -121,10 +121,10 @@ def monitor_page(actor: Actor, monitor: Monitor, *, range_: Range) -> MonitorPag
 def _gaps_say(gaps: Sequence[timedelta], allowed: timedelta | None) -> str:
     if not gaps:
         return "Not two beats yet."
-    half = sorted(gaps)[len(gaps) // 2]
-    said = (
-        f"Of the last {len(gaps)} gaps half were up to {span(half)}, the longest {span(max(gaps))}"
-    )
+    half, longest = span(sorted(gaps)[len(gaps) // 2]), span(max(gaps))
+    said = f"Of the last {len(gaps)} gaps half were up to {half}, the longest {longest}"
+    if len(gaps) == 1:
+        said = f"One gap so far, of {longest}"
     return f"{said}; after {span(allowed)} it alerts." if allowed else f"{said}."
 
 
