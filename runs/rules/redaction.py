@@ -10,7 +10,8 @@ from runs.rules import canonical
 SHAPES = re.compile(
     r"(?i)(bearer\s+[a-z0-9._~+/=-]{8,}"
     r"|(?:api[_-]?key|token|secret|password|passwd|authorization)[\"']?\s*[:=]\s*[\"']?[^\s\"',;]{6,}"
-    r"|sk-[a-z0-9_-]{16,}|ghp_[a-z0-9]{20,}|AKIA[0-9A-Z]{16}"
+    # Within a longer word they are nothing: our own keys are made of all letters.
+    r"|(?<![a-z0-9])(?:sk-[a-z0-9_-]{16,}|ghp_[a-z0-9]{20,}|(?-i:AKIA[0-9A-Z]{16}(?![A-Za-z0-9])))"
     r"|(?<=://)[^\s:/@]+:[^\s/@]+(?=@)"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"
 )

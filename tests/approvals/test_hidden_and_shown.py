@@ -59,6 +59,17 @@ def test_known_shapes_are_taken_out_of_any_text(text: str) -> None:
     assert found.hidden == ("a.0",)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mp_2s4pyrxoomy3le3qafwdrwiqakiar5qkj3xg5wdyfr66pnx6an3q",
+        "desk-reservation-for-the-third-floor",
+    ],
+)
+def test_what_is_part_of_a_longer_word_is_no_secret(text: str) -> None:
+    assert redaction.shown({"a": text}).value == {"a": text}
+
+
 @given(values)
 def test_a_body_without_secrets_is_written_to_the_audit_as_it_is(value: Any) -> None:
     text = canonical.dumps({"n": value})

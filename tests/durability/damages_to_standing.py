@@ -162,7 +162,7 @@ DATABASE = [
         sentence="the guards are gone",
         do=lambda w: None,
         invariant="R20",
-        says=f"The guard {name_of('runs_step', 'INSERT')} is missing; `manage.py migrate`",
+        says=f"The guard {name_of('runs_call', 'INSERT')} is missing; `manage.py migrate`",
     ),
     Damage(
         sentence="a stored plan is changed",
