@@ -13,6 +13,7 @@ from runs.ledger.event_keys import Admitted
 from runs.rules import canonical
 from runs.rules.event_keys import EVENT_NAME
 
+MOST_DIGITS = 12
 LARGEST = 256 * 1024
 LONGEST_ID = 300
 SAID = {
@@ -90,7 +91,7 @@ def _key_of(request: HttpRequest) -> Admitted:
 def _body_of(request: HttpRequest) -> dict[str, Any]:
     told = request.headers.get("Content-Length", "0")
     # What is too large is refused before any of it is read.
-    if not told.isdecimal() or int(told) > LARGEST:
+    if not told.isdecimal() or len(told) > MOST_DIGITS or int(told) > LARGEST:
         raise Unusable(413, f"An event has at most {LARGEST:,} bytes.")
     content = request.read(LARGEST + 1)
     if len(content) > LARGEST:

@@ -12,7 +12,7 @@ from approvals.queries import alike
 from approvals.rules.asked import NoSuchOption
 from approvals.rules.schema import FieldsRefused, fields_of
 from runs.queries.clock import db_now
-from runs.web import HtmxRequest, actor_of
+from runs.web import HtmxRequest, actor_of, number_in
 
 REFUSALS = (batching.NotTogether, NoSuchOption, FieldsRefused)
 
@@ -34,9 +34,9 @@ def create(request: HtmxRequest, decision_id: int) -> HttpResponse:
     """Each that is ticked is bound to the digest that stood beside it."""
     said = request.POST
     shown = {
-        int(pk): said.get(f"digest-{pk}", "")
+        number: said.get(f"digest-{pk}", "")
         for pk in said.getlist("decision")
-        if pk.isascii() and pk.isdecimal()
+        if (number := number_in(pk)) is not None
     }
     fields = {name[6:]: said[name] for name in said if name.startswith("field-")}
     try:

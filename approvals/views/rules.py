@@ -10,7 +10,7 @@ from approvals.ledger import rule_book
 from approvals.queries import rules
 from runs.queries.clock import db_now
 from runs.rules.policy import Verb, may
-from runs.web import HtmxRequest, actor_of, permitted
+from runs.web import HtmxRequest, actor_of, number_in, permitted
 
 administrator = permitted(Verb.ADMINISTER)
 
@@ -52,9 +52,7 @@ def switch(request: HtmxRequest, rule_id: int) -> HttpResponse:
     """Enable or disable it, as it was seen."""
     enabled, seen = "enable" in request.POST, request.POST.get("seen", "")
     try:
-        rule_book.enable(
-            actor_of(request), rule_id, enabled=enabled, seen=int(seen) if seen.isdecimal() else 0
-        )
+        rule_book.enable(actor_of(request), rule_id, enabled=enabled, seen=number_in(seen) or 0)
     except rules.NoSuchRule:
         raise Http404 from None
     except (rule_book.RuleChanged, rule_book.RuleRefused) as refused:

@@ -14,7 +14,7 @@ from monitors.ledger import incidents
 from monitors.rules.incidents import IncidentRefused
 from monitors.views.incidents import shown
 from runs.queries.clock import db_now
-from runs.web import HtmxRequest, actor_of, operator
+from runs.web import HtmxRequest, actor_of, number_in, operator
 
 View = Callable[[HtmxRequest, int, int | None], HttpResponseBase]
 
@@ -28,7 +28,7 @@ def acting(view: View) -> View:
     def answer(request: HtmxRequest, incident_id: int) -> HttpResponseBase:
         seen = request.POST.get("expected_version", "")
         try:
-            return view(request, incident_id, int(seen) if seen.isdecimal() else None)
+            return view(request, incident_id, number_in(seen))
         except incidents.NoSuchIncident:
             raise Http404 from None
         except incidents.IncidentChanged as changed:

@@ -14,7 +14,7 @@ from monitors.ledger import monitors
 from monitors.queries.pages_monitor import one_monitor
 from monitors.rules.monitors import MonitorRefused
 from runs.queries.clock import db_now
-from runs.web import HtmxRequest, actor_of, operator
+from runs.web import HtmxRequest, actor_of, number_in, operator
 
 View = Callable[[HtmxRequest, int, int | None], HttpResponseBase]
 
@@ -30,7 +30,7 @@ def acting(view: View) -> View:
             raise Http404
         seen = request.POST.get("expected_version", "")
         try:
-            return view(request, monitor_id, int(seen) if seen.isdecimal() else None)
+            return view(request, monitor_id, number_in(seen))
         except monitors.NoSuchMonitor:
             raise Http404 from None
         except (monitors.MonitorChanged, monitors.MonitorIsOurs) as changed:

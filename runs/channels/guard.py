@@ -143,7 +143,10 @@ def connected(host: str, port: int, *, allowed: Sequence[Network], seconds: floa
             return made
     if last is not None:
         raise last
-    raise AddressRefused(f"No public address is known for {host}.")
+    raise AddressRefused(
+        f"No public address is known for {host}. Networks of your own that channels may reach are "
+        "named in CHANNEL_NETWORKS."
+    )
 
 
 def _addresses(host: str, port: int, *, allowed: Sequence[Network]) -> list[tuple[int, Any]]:

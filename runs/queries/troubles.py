@@ -53,7 +53,8 @@ def _stuck_messages() -> Sequence[Found]:
             kind="outbox",
             tenant_id=one.tenant_id,
             subject=f"message:{one.pk}",
-            sentence=f"Stuck in the outbox: {_what(one)}, tried {one.attempts} times. {one.error}",
+            # It goes to channels: neither what was asked of whom, nor what was answered.
+            sentence=f"Stuck in the outbox: {_what(one)}, tried {one.attempts} times.",
             link=f"/outbox/?lane={one.lane}",
             cause=f"lane:{one.lane}",
         )
@@ -63,7 +64,7 @@ def _stuck_messages() -> Sequence[Found]:
 
 def _what(message: Message) -> str:
     call = message.call
-    return f"{call.effect} for {call.resource}" if call else message.kind
+    return f"a call of {call.effect}" if call else message.kind
 
 
 def _dead_channels() -> Sequence[Found]:

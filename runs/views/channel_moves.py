@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from runs.ledger import channels
 from runs.rules.channels import ChannelRefused
-from runs.web import HtmxRequest, actor_of, administrator
+from runs.web import HtmxRequest, actor_of, administrator, number_in
 
 View = Callable[[HtmxRequest, int, int | None], HttpResponseBase]
 
@@ -24,7 +24,7 @@ def acting(view: View) -> View:
     def answer(request: HtmxRequest, channel_id: int) -> HttpResponseBase:
         seen = request.POST.get("seen", "")
         try:
-            return view(request, channel_id, int(seen) if seen.isdecimal() else None)
+            return view(request, channel_id, number_in(seen))
         except channels.NoSuchChannel:
             raise Http404 from None
         except (channels.ChannelChanged, ChannelRefused) as changed:

@@ -30,6 +30,7 @@ PERMISSIONS = {
 }
 THEMES = ("system", "light", "dark")
 CURSOR_SALT = "milepost.cursor"
+MOST_DIGITS = 19
 
 
 class HtmxRequest(HttpRequest):
@@ -102,6 +103,11 @@ def unchanged(request: HtmxRequest, version: object) -> HttpResponse | None:
     if request.htmx and request.GET.get("v") == str(version):
         return HttpResponse(status=204)
     return None
+
+
+def number_in(text: str) -> int | None:
+    """A whole number that was sent; nothing where it is none, or one that no row can have."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS else None
 
 
 def position_in(request: HttpRequest, name: str = "at") -> Position | None:

@@ -10,6 +10,7 @@ from django.apps import apps
 from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
+from django.urls import reverse
 
 from runs.definition import registry
 from runs.rules.roles import ROLES
@@ -143,3 +144,13 @@ def test_an_address_without_an_example_fails_the_crawl() -> None:
 
     with pytest.raises(LookupError, match="make an example of it"):
         unheard_of.url(Examples())
+
+
+@pytest.mark.parametrize("number", ["1" * 5000, "²", "-1", "one"])
+def test_a_number_that_none_can_be_is_a_conflict_and_no_failure(number: str) -> None:
+    examples = Examples()
+    client = Client(raise_request_exception=False)
+    client.force_login(somebody("olga", *(role.group for role in ROLES)))
+    url = reverse("monitors:monitor_resume", args=[examples.made["monitor_id"]()])
+
+    assert client.post(url, {"expected_version": number}).status_code < 500
