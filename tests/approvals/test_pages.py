@@ -105,9 +105,9 @@ def test_pages_cost_the_same_however_long_the_list(
         a_decision("question")
     mara.get("/decisions/")
 
-    with django_assert_max_num_queries(33):
+    with django_assert_max_num_queries(36):
         mara.get("/decisions/")
-    with django_assert_max_num_queries(42):
+    with django_assert_max_num_queries(48):
         mara.get(at(decision))
     with django_assert_max_num_queries(10):
         mara.get(at(decision, "status/?seen=1&v=1"), headers=HTMX)
