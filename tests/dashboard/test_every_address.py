@@ -18,7 +18,7 @@ from tests.approvals import timed, workflows
 from tests.dashboard.addresses import Address, Examples, addresses, somebody
 from tests.schedules.builders import made as schedulable
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 # Who calls these is no browser, so no page can be made to send them; each with what it asks for.
 EXEMPT = {
