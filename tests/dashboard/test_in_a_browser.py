@@ -23,8 +23,8 @@ def web(site: Site) -> Program:
     return site.start_web()
 
 
-def signed_in(context: "BrowserContext", web: Program) -> None:
-    person = a_person("omar", "operate", "view_payloads")
+def signed_in(context: "BrowserContext", web: Program, *more: str) -> None:
+    person = a_person("omar", "operate", "view_payloads", *more)
     session = SessionStore()
     session[SESSION_KEY] = str(person.pk)
     session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"

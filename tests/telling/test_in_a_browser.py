@@ -34,7 +34,7 @@ def web(site: Site) -> Program:
 def test_the_title_counts_and_the_browser_says_it_when_it_grows(
     web: Program, page: "Page", complaints: list[str]
 ) -> None:
-    signed_in(page.context, web)
+    signed_in(page.context, web, "decide")
     page.add_init_script(KEEPS_NOTICES)
     page.goto(f"{web.url}/channels/")
     page.get_by_text("loaded ·").wait_for()
