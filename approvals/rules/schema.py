@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from runs.rules.refusals import FieldErrors
+
 LONGEST = 10_000
 TRUE, FALSE = {"true", "on", "yes", "1"}, {"", "false", "off", "no", "0"}
 
 
-class FieldsRefused(ValueError):
+class FieldsRefused(FieldErrors):
     """What was filled in does not fit; `errors` has one sentence a field."""
-
-    def __init__(self, errors: Mapping[str, str]) -> None:
-        self.errors = dict(errors)
-        super().__init__("; ".join(f"{name}: {error}" for name, error in self.errors.items()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

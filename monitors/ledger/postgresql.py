@@ -6,13 +6,12 @@ The function is made again after every migration, as those of `runs` are (R20).
 from pathlib import Path
 from typing import Any
 
-import psycopg
 from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.utils import CursorWrapper
 
 from monitors.rules.received import Outcome, Received, Terms
 from runs.conf import conf
+from runs.ledger.postgresql import prepared_cursor
 
 FUNCTIONS = Path(__file__).with_name("postgresql.sql")
 # Room on each page for the next version of a row: a ping updates no index, so it stays there.
@@ -79,13 +78,6 @@ def _asked(given: list[Any]) -> Any:
 
 
 def _row(given: list[Any]) -> Any:
-    with _cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(PING, given)
         return cursor.fetchone()
-
-
-def _cursor() -> CursorWrapper:
-    """A cursor that binds on the server, where this one statement is prepared once."""
-    connection.ensure_connection()
-    connection.connection.prepare_threshold = 1
-    return CursorWrapper(psycopg.Cursor(connection.connection), connection)

@@ -12,18 +12,15 @@ from runs.queries.clock import db_now
 from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.policy import Actor, Verb, require
+from runs.rules.refusals import FieldErrors
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 LONGEST_TITLE = 200
 BADGE_OVERLAP = timedelta(days=7)
 
 
-class StatusPageRefused(ValueError):
+class StatusPageRefused(FieldErrors):
     """A page that would not work; `errors` has one sentence a field."""
-
-    def __init__(self, errors: dict[str, str]) -> None:
-        self.errors = errors
-        super().__init__("; ".join(f"{name}: {error}" for name, error in errors.items()))
 
 
 @commits("status_page_committed")

@@ -19,18 +19,15 @@ from runs.queries.visibility import visible_to
 from runs.rules import canonical
 from runs.rules.chain import Draft
 from runs.rules.policy import Actor, Verb, require
+from runs.rules.refusals import FieldErrors
 
 
 class NoSuchWindow(Exception):
     """There is no such maintenance window, or this actor does not belong to its tenant."""
 
 
-class WindowRefused(ValueError):
+class WindowRefused(FieldErrors):
     """A window that would not work; `errors` has one sentence a field."""
-
-    def __init__(self, errors: dict[str, str]) -> None:
-        self.errors = errors
-        super().__init__("; ".join(f"{name}: {error}" for name, error in errors.items()))
 
 
 @commits("window_committed")

@@ -1,6 +1,6 @@
 """A monitor as somebody asks for it, and what is refused of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ from monitors.rules.filters import IN_ORDER, LONGEST_LIST, Filters
 from monitors.rules.received import next_by_cron
 from monitors.rules.states import MonitorKind
 from runs.rules import canonical
+from runs.rules.refusals import FieldErrors
 from runs.rules.schedules import cron_error
 
 DAY = 24 * 3600.0
@@ -22,12 +23,8 @@ MOST_TAGS = 10
 PROVIDED_PERIOD, PROVIDED_GRACE = DAY, 3600.0
 
 
-class MonitorRefused(ValueError):
+class MonitorRefused(FieldErrors):
     """A monitor that would not work; `errors` has one sentence a field."""
-
-    def __init__(self, errors: Mapping[str, str]) -> None:
-        self.errors = dict(errors)
-        super().__init__("; ".join(f"{name}: {error}" for name, error in self.errors.items()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 from runs.definition.approvals import Approval, Waived
 from runs.definition.effects import Effect
 from runs.engine import parking
+from runs.engine.relaying import leaving_digest
 from runs.engine.session import Attempt, Session
 from runs.rules import asks, canonical, keys
 from runs.rules.calls import CallDraft, CallRecord
 from runs.rules.fingerprints import effect_fingerprint, who_facts
-from runs.rules.planned import call_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -149,13 +149,7 @@ class Allowing:
 
     def _bound(self, effect: Effect, resource: str, request: str) -> str:
         """What an approval of this one call binds."""
-        return call_digest(
-            effect=effect.name,
-            fingerprint=effect_fingerprint(effect),
-            resource=resource,
-            request=request,
-            evidence="null",
-        )
+        return leaving_digest(effect, resource=resource, request=request)
 
     def _key(self, effect: Effect, resource: str, request: str) -> str:
         return keys.idempotency_key(

@@ -40,7 +40,7 @@ def install(database: BaseDatabaseWrapper) -> None:
             cursor.execute(f"ALTER TABLE {table} SET (fillfactor = {percent})")
 
 
-def _cursor() -> CursorWrapper:
+def prepared_cursor() -> CursorWrapper:
     """A cursor that binds on the server, where these few statements are prepared once."""
     connection.ensure_connection()
     connection.connection.prepare_threshold = 1
@@ -49,7 +49,7 @@ def _cursor() -> CursorWrapper:
 
 def start(draft: RunDraft) -> int:
     """See `ledger.lifecycle.start`."""
-    with _cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             START,
             [
@@ -79,7 +79,7 @@ def start(draft: RunDraft) -> int:
 
 def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
     """See `ledger.assignments.claim`."""
-    with _cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(CLAIM, [worker_id, " ".join(plans), new_salt(), new_salt(), _offset()])
         row = cursor.fetchone()
     if row is None:
@@ -90,7 +90,7 @@ def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
 def advance(fence: Fence, change: Advance) -> Advanced:
     """See `ledger.checkpoints.advance`."""
     coming = change.next_step
-    with _cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             ADVANCE,
             [

@@ -5,7 +5,6 @@ from typing import Any
 
 from runs.models import PlannedCall, Run
 from runs.rules.carrying import Carry
-from runs.rules.plan import Plan
 from runs.rules.planned import call_digest, list_digest
 
 BATCH = 500
@@ -39,7 +38,7 @@ def _lists(
 
 
 def _copies(run: Run, carry: Carry, name: str, step: str, generation: int) -> Iterator[PlannedCall]:
-    fingerprints = _fingerprints(carry.plan)
+    fingerprints = carry.plan.fingerprints
     writer = _writer(carry, name, step)
     rows = PlannedCall.objects.filter(run=run, plan=name, step=step, generation=generation)
     for row in rows.order_by("ordinal").iterator(chunk_size=BATCH):
@@ -58,7 +57,3 @@ def _copies(run: Run, carry: Carry, name: str, step: str, generation: int) -> It
 def _writer(carry: Carry, name: str, before: str) -> str:
     steps: Sequence[Any] = carry.plan.steps
     return next((step.key for step in steps if name in step.writes), before)
-
-
-def _fingerprints(plan: Plan) -> dict[str, str]:
-    return {effect.name: effect.fingerprint for step in plan.steps for effect in step.effects}

@@ -6,7 +6,6 @@ from typing import Any
 
 from runs.models import Call, PlannedCall, Step, Wait
 from runs.queries.verify_subject import AT_ONCE, Subject, is_digest_of, read
-from runs.rules.plan import Plan
 from runs.rules.planned import call_digest, list_digest
 from runs.rules.states import StepState, WaitKind, WaitState
 from runs.rules.violations import Violation
@@ -43,7 +42,7 @@ class Planned:
 
 
 def _rows(subject: Subject, plan: str, generation: int) -> Sequence[Planned]:
-    known = [_fingerprints(plan) for plan in subject.plans]
+    known = [plan.fingerprints for plan in subject.plans]
     rows = PlannedCall.objects.filter(run=subject.run, plan=plan, generation=generation)
     return [
         Planned(
@@ -73,10 +72,6 @@ def _made(row: PlannedCall, known: Sequence[Mapping[str, str]]) -> str:
         if made == row.digest:
             break
     return made
-
-
-def _fingerprints(plan: Plan) -> dict[str, str]:
-    return {effect.name: effect.fingerprint for step in plan.steps for effect in step.effects}
 
 
 def _rows_hold(subject: Subject, plan: str, rows: Sequence[Planned]) -> Iterator[Violation]:
@@ -185,7 +180,7 @@ def _shown_bytes(subject: Subject, call: Call, wait: Wait) -> bool:
     made = [
         call_digest(
             effect=call.effect,
-            fingerprint=_fingerprints(plan).get(call.effect, ""),
+            fingerprint=plan.fingerprints.get(call.effect, ""),
             resource=call.resource,
             request=call.request,
             evidence="null",

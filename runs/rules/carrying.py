@@ -197,7 +197,7 @@ def _kept(past: Past, rows: Sequence[Carried], stale: Sequence[str]) -> int:
 
 def _changed_plans(past: Past, new: Plan) -> tuple[str, ...]:
     """Lists that wait to be applied and whose effects promise something else now (R4)."""
-    then, now = _fingerprints(past.plan), _fingerprints(new)
+    then, now = past.plan.fingerprints, new.fingerprints
     changed = []
     for plan in past.plans:
         gone = sorted(name for name in plan.effects if name not in now)
@@ -209,10 +209,6 @@ def _changed_plans(past: Past, new: Plan) -> tuple[str, ...]:
         if any(then.get(name) != now.get(name) for name in plan.effects):
             changed.append(plan.name)
     return tuple(changed)
-
-
-def _fingerprints(plan: Plan) -> dict[str, str]:
-    return {effect.name: effect.fingerprint for step in plan.steps for effect in step.effects}
 
 
 def _effects(step: PlanStep) -> set[str]:

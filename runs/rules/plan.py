@@ -134,6 +134,11 @@ class Plan:
         """The hash, under the name that tables and pages use."""
         return self.hash
 
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """Of each effect, by its name."""
+        return {effect.name: effect.fingerprint for step in self.steps for effect in step.effects}
+
     def step(self, key: str) -> PlanStep:
         """The step of this key."""
         for step in self.steps:

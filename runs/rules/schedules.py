@@ -14,6 +14,7 @@ from cronsim import CronSim, CronSimError
 from runs.definition.workflow import Heartbeat
 from runs.rules.catching_up import CatchUp
 from runs.rules.overlap import Overlap
+from runs.rules.refusals import FieldErrors
 from runs.rules.wall_clock import DstPolicy, Due, due_by_cron, is_fixed
 from runs.rules.words import span
 
@@ -41,12 +42,8 @@ class FiringState(StrEnum):
     REFUSED = "refused"
 
 
-class ScheduleRefused(ValueError):
+class ScheduleRefused(FieldErrors):
     """A schedule that would not work; `errors` has one sentence a field."""
-
-    def __init__(self, errors: Mapping[str, str]) -> None:
-        self.errors = dict(errors)
-        super().__init__("; ".join(f"{name}: {error}" for name, error in self.errors.items()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
