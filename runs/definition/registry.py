@@ -118,6 +118,11 @@ def get(name: str, version: int) -> type["Workflow"]:
         raise UnknownWorkflow(_unknown(f"{name!r} version {version}")) from None
 
 
+def chosen(name: str, version: int | None) -> type["Workflow"]:
+    """The version that was asked for, or the newest where none was. Raises UnknownWorkflow."""
+    return latest(name) if version is None else get(name, version)
+
+
 def latest(name: str) -> type["Workflow"]:
     """The highest version of this name."""
     versions = [version for known, version in _shelves[-1].workflows if known == name]

@@ -72,7 +72,7 @@ def start(
     Raises UnknownWorkflow, InputRefused, PlanChanged, StartKeyTaken, NoSuchTenant, NotAllowed.
     """
     require(actor, Verb.OPERATE)
-    cls = registry.latest(workflow) if version is None else registry.get(workflow, version)
+    cls = registry.chosen(workflow, version)
     text = canonical.dumps(inputs.validated(cls, dict(data)))
     found = starting.standing(tenant=tenant, workflow=cls.name, version=cls.version)
     owner = tenants.require_owner(actor, tenant, found.tenant_id, to="start runs")

@@ -201,7 +201,7 @@ def _fields(wish: Wish, *, now: datetime) -> dict[str, Any]:
 
 def workflow_of(name: str, version: int | None) -> type[Workflow]:
     """The version that a schedule names, else the latest; raises UnknownWorkflow."""
-    return registry.latest(name) if version is None else registry.get(name, version)
+    return registry.chosen(name, version)
 
 
 def _workflow(wish: Wish) -> tuple[type[Workflow] | None, dict[str, str]]:

@@ -32,7 +32,7 @@ def certified(
     """The certificate that was just made; a CommandError where none can be."""
     try:
         actor = actor_named(who)
-        workflow = registry.latest(name) if number is None else registry.get(name, number)
+        workflow = registry.chosen(name, number)
         stranded = _stranded(actor, workflow.name)
         return certificates.certify(actor, workflow, stranded=stranded, tenant=tenant)
     except UnknownActor as misused:

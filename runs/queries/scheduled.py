@@ -32,7 +32,7 @@ def why_refused(schedule: Schedule) -> dict[str, str]:
     wish = wish_of(schedule)
     try:
         name, version = schedule.workflow, schedule.version
-        workflow = registry.latest(name) if version is None else registry.get(name, version)
+        workflow = registry.chosen(name, version)
     except UnknownWorkflow as unknown:
         return {"workflow": str(unknown)}
     errors = refusals(wish, heartbeat=workflow.heartbeat, now=db_now())

@@ -60,7 +60,7 @@ class Command(BaseCommand):
 
     def _show(self, *, name: str, number: int | None, json: bool, **options: Any) -> None:
         try:
-            workflow = registry.latest(name) if number is None else registry.get(name, number)
+            workflow = registry.chosen(name, number)
             plan = plan_of(workflow)
         except (registry.UnknownWorkflow, BrokenWorkflow) as error:
             raise CommandError(str(error), returncode=1) from None

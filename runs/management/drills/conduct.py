@@ -90,9 +90,7 @@ def prepared(asked: Asked, stage: Stage) -> Drill:
 
 
 def class_asked_for(asked: Asked) -> type[Workflow]:
-    if asked.version is None:
-        return registry.latest(asked.workflow)
-    return registry.get(asked.workflow, asked.version)
+    return registry.chosen(asked.workflow, asked.version)
 
 
 def plan_asked_for(asked: Asked) -> Plan:

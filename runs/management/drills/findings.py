@@ -159,14 +159,8 @@ def calls_avoided(found: Found, asked: Asked) -> tuple[int, float]:
 
 
 def _costs(asked: Asked) -> dict[str, float]:
-    cls = _class_of(asked)
+    cls = registry.chosen(asked.workflow, asked.version)
     return {effect.name: float(effect.cost or 0.0) for step in cls.steps for effect in step.effects}
-
-
-def _class_of(asked: Asked) -> Any:
-    if asked.version is None:
-        return registry.latest(asked.workflow)
-    return registry.get(asked.workflow, asked.version)
 
 
 def cells(found: Found, wrong: Sequence[Violation]) -> list[Struck]:
@@ -202,7 +196,7 @@ def _survived(each: Played, found: Found) -> str:
 
 def observed(stage: Stage, asked: Asked) -> list[Observed]:
     """What steps did to the world, each place once."""
-    steps = {step.key: step for step in _class_of(asked).steps}
+    steps = {step.key: step for step in registry.chosen(asked.workflow, asked.version).steps}
     lines = {
         (line["step"], line["what"], line["file"], line["line"]): line
         for line in lines_of(stage.observed)
