@@ -66,3 +66,8 @@ def sealing_keys() -> list[str]:
 def ring(assignment_id: int) -> None:
     """Ring the doorbell named in settings; `ledger` may not know the queue, so it is a path."""
     import_string(settings.RUNS_DOORBELL)(assignment_id)
+
+
+def mail_leaves() -> bool:
+    """Whether mail is sent at all; where nobody has said how, it is written to files."""
+    return "filebased" not in settings.EMAIL_BACKEND
