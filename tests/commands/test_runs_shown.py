@@ -197,7 +197,7 @@ def test_a_reference_means_its_newest_run() -> None:
 def test_a_part_that_fits_several_runs_lists_them() -> None:
     ids = [str(runs.a_run("count")) for _ in range(2)]
 
-    said = manage("runs", "show", ids[0][:7])
+    said = manage("runs", "show", ids[0][:6])
 
     assert said.code == 2
     assert all(run_id in said.err for run_id in ids)

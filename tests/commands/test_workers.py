@@ -12,6 +12,7 @@ from runs.models import AuditEvent, Worker
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from tests.commands.saying import manage
+from tests.durability.fences import a_held_run
 from tests.support import runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,13 +40,12 @@ def test_a_worker_is_idle_then_working() -> None:
 
 
 def test_a_worker_whose_lease_is_over_never_looks_as_if_it_worked() -> None:
-    runs.a_run("count")
-    with runs.a_worker() as worker:
-        assert assignments.claim(worker_id=worker.id, plans=worker.plans)
-        Worker.objects.update(lease_until=db_now() - timedelta(seconds=3))
+    # A row alone, which nobody renews.
+    a_held_run("count")
+    Worker.objects.update(lease_until=db_now() - timedelta(minutes=3))
 
-        assert listed()[0]["state"] == "stale"
-        assert "lease over 3" in manage("workers", "list").out
+    assert listed()[0]["state"] == "stale"
+    assert "lease over 3 m" in manage("workers", "list").out
 
 
 def test_those_that_are_gone_are_listed_when_asked_for() -> None:
@@ -116,7 +116,7 @@ def test_what_names_no_worker_is_refused(words: tuple[str, ...], code: int, sent
 
 def test_a_beginning_that_fits_several_workers_lists_them() -> None:
     with runs.a_worker() as one, runs.a_worker() as other:
-        said = manage("workers", "drain", str(one.id)[:7])
+        said = manage("workers", "drain", str(one.id)[:6])
 
     assert said.code == 2
     assert str(one.id) in said.err

@@ -16,12 +16,13 @@ from runs.examples.inbox.language_model import (
     ModelUnavailable,
 )
 from tests.inbox.model_server import ModelServer, Said, a_model, saying, verdict
+from tests.support.waiting import PATIENCE
 
 MESSAGE = Incoming(sender="ann", subject="", text="You have WON", label="spam", digest="0" * 64)
 QUESTION = "Is this message spam?"
 
 
-def asking(server: ModelServer, *, timeout: float = 5.0, key: str = "") -> LanguageModel:
+def asking(server: ModelServer, *, timeout: float = PATIENCE, key: str = "") -> LanguageModel:
     return LanguageModel(url=server.url, model="small", key=key, timeout=timeout)
 
 
@@ -78,14 +79,16 @@ def test_being_told_to_wait_is_obeyed(status: int) -> None:
 
 
 def test_a_date_to_wait_for_is_understood() -> None:
-    at = format_datetime(datetime.now(UTC) + timedelta(minutes=2), usegmt=True)
+    before = datetime.now(UTC).replace(microsecond=0)
+    at = format_datetime(before + timedelta(minutes=2), usegmt=True)
     with (
         a_model(Said(status=429, headers={"Retry-After": at})) as server,
         pytest.raises(RetryLater) as told,
     ):
         judged_by(asking(server))
 
-    assert timedelta(seconds=110) < told.value.after <= timedelta(seconds=120)
+    spent = datetime.now(UTC) - before
+    assert timedelta(minutes=2) - spent <= told.value.after <= timedelta(minutes=2)
 
 
 @pytest.mark.parametrize("header", ["", "soon", "-5", "1e300", "nan", "inf"])

@@ -56,11 +56,12 @@ def test_no_message_can_hold_the_judge_up() -> None:
         " " * 20_000,
     ]
 
-    started = time.perf_counter()
+    # Its own time on the processor: others may have that meanwhile.
+    started = time.thread_time()
     for text in hostile:
         score(text)
 
-    assert time.perf_counter() - started < 3
+    assert time.thread_time() - started < 3
 
 
 def test_shuffled_labels_give_identical_judgements() -> None:

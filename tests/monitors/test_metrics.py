@@ -10,7 +10,7 @@ from pytest_django import Settings
 from tests.support import runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SAMPLE = re.compile(r'^milepost_[a-z_]+(\{[a-z_]+="[^"]*"\})? -?[0-9.]+$')
+SAMPLE = re.compile(r'^milepost_[a-z_]+(\{[a-z_]+="[^"]*"\})? -?[0-9.]+(e-[0-9]+)?$')
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ from runs.conf import conf
 from runs.ledger import ticks
 from runs.models import Tick
 from runs.queries.clock import db_now
+from tests.support.waiting import PATIENCE
 
 VITAL = (CLOCKWORK, JUDGE)
 
@@ -40,7 +41,9 @@ class Outside:
 
 
 @pytest.fixture
-def outside(settings: Settings) -> Iterator[Outside]:
+def outside(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outside]:
+    """It hears in a thread of this process, which may have to wait for its turn."""
+    monkeypatch.setattr("monitors.engine.watchdog.PATIENCE", PATIENCE)
     made = Outside()
     url = f"http://127.0.0.1:{made.server.server_port}"
     settings.BEAT_SECONDS = 10
