@@ -28,10 +28,14 @@ def ring(assignment_id: int) -> None:
     RUNG.append(assignment_id)
 
 
+def pull() -> None:
+    """Nothing but `ring` rings this one."""
+
+
 @pytest.fixture(autouse=True)
 def _heard(settings: Settings) -> None:
     RUNG.clear()
-    settings.RUNS_DOORBELL = f"{__name__}.ring"
+    settings.RUNS_DOORBELL = __name__
 
 
 @pytest.fixture
