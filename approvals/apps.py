@@ -28,6 +28,7 @@ class ApprovalsConfig(AppConfig):
         bundle_checks.register(kept.decisions_hold)
         bundle_checks.register(kept.records_hold)
         bundle_checks.register(kept.answers_hold)
+        bundle_checks.register_note(kept.unbound)
         import_module("approvals.web.needs").register_needs()
         import_module("approvals.tasks").register_duties()
         drill_desk.register(gate.answer_in_a_drill)

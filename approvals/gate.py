@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from approvals.ledger import closing, deciding, opening, taking_effect
+from approvals.ledger import closing, deciding, noticing, opening, taking_effect
 from approvals.ledger.holding import DecisionClosed
 from approvals.queries.visible import decision_of_wait
 from approvals.rules.door import NotYours
@@ -42,6 +42,10 @@ class DecisionGate:
     def postpone(self, wait_id: int, until: datetime) -> None:
         """The run was paused meanwhile; whoever was asked has as much time left as before."""
         closing.postpone(wait_id, until)
+
+    def go_on(self, wait_id: int, since: datetime, now: datetime) -> None:
+        """People are told again as much later as the run stood still."""
+        noticing.go_on(wait_id, since=since, now=now)
 
 
 def answer_in_a_drill(

@@ -48,6 +48,7 @@ class Environment:
     beat_seconds: int
     watchdog_url: str
     metrics_token: str
+    ping_key_monitors: int
     model_url: str
     model_name: str
     model_key: str
@@ -79,6 +80,7 @@ class Environment:
             beat_seconds=read.number("BEAT_SECONDS", 10, low=0, high=3600),
             watchdog_url=read.address("WATCHDOG_URL", ("http", "https")),
             metrics_token=read.text("METRICS_TOKEN", ""),
+            ping_key_monitors=read.number("PING_KEY_MONITORS", 500, low=0, high=100_000),
             model_url=read.address("MODEL_URL", ("http", "https")),
             model_name=read.text("MODEL_NAME", ""),
             model_key=read.text("MODEL_KEY", ""),

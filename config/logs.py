@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 from runs.rules.redaction import redact
 
+# What a request carries once config/request_ids.py has seen it.
+REQUEST_ID = "milepost_request_id"
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -15,6 +17,8 @@ class EventFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         fields = {name: value for name, value in vars(record).items() if name not in _OWN}
+        if asked := getattr(fields.get("request"), REQUEST_ID, ""):
+            fields["request_id"] = asked
         said = " ".join(f"{name}={_shown(value)}" for name, value in fields.items())
         line = f"{when.replace('+00:00', 'Z')} {record.levelname} {record.getMessage()} {said}"
         trace = self.formatException(record.exc_info) if record.exc_info else ""

@@ -22,6 +22,7 @@ WORKERS = ENVIRONMENT.workers
 LEASE_SECONDS = ENVIRONMENT.lease_seconds
 SITE_URL, BEAT_SECONDS = ENVIRONMENT.site_url, ENVIRONMENT.beat_seconds
 WATCHDOG_URL, METRICS_TOKEN = ENVIRONMENT.watchdog_url, ENVIRONMENT.metrics_token
+PING_KEY_MONITORS = ENVIRONMENT.ping_key_monitors
 MODEL_URL, MODEL_NAME = ENVIRONMENT.model_url, ENVIRONMENT.model_name
 MODEL_KEY = ENVIRONMENT.model_key
 REDIS_URL = ENVIRONMENT.redis_url
@@ -57,6 +58,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # First: a ping needs nothing of what pages need, and is answered before any of it.
     "monitors.heartbeats.take_pings",
+    "config.request_ids.identified",
     "django.middleware.security.SecurityMiddleware",
     "config.security.headers",
     "whitenoise.middleware.WhiteNoiseMiddleware",

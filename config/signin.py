@@ -15,9 +15,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRedirect
 
-from approvals.rules.demands import FRESH
 from config.signin_links import LinkIsVoid, holder_of, redeem
 from runs.queries.clock import db_now
+from runs.rules.policy import FRESH
 from runs.web.proofs import signed_in_at
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"

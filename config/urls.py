@@ -6,12 +6,14 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from config import health, people, signin
-from runs.views import needs_you
+from runs.views import needs_you, now
 
+handler500 = "config.request_ids.broken"
 APPS = ("runs", "approvals", "monitors")
 
 urlpatterns = [
     path("", needs_you.index, name="home"),
+    path("now/", now.index, name="now"),
     path("healthz", health.process, name="healthz"),
     path("readyz", health.service, name="readyz"),
     path("signin/", signin.SignIn.as_view(), name="signin"),

@@ -68,6 +68,9 @@ def receive(request: HttpRequest, asked: Pinged) -> HttpResponse:
         return _taken(request, asked)
     except Malformed as malformed:
         return _said(request, 400, str(malformed))
+    except provisioning.TooManyProvided as full:
+        log.warning("ping.no_room", extra={"slug": asked.slug})
+        return _said(request, 403, str(full))
     except (Error, pings.MonitorChanging) as error:
         # The one answer that may not be OK: nothing was kept, so the sender has to try again.
         log.error("ping.lost", extra={"why": f"{type(error).__name__}: {error}"})

@@ -14,8 +14,10 @@ from django.db import DatabaseError, connection
 from runs.definition import gates, registry
 from runs.definition.workflow import Workflow
 from runs.dispatch import demands
+from runs.engine import secrets
 from runs.rules import declarations
-from runs.rules.plan import plan_of
+from runs.rules.plan import Plan, plan_of
+from runs.rules.redaction import SHORTEST_WORD
 from runs.rules.states import WaitKind
 
 _LEVELS = {"error": checks.ERROR, "warning": checks.WARNING, "info": checks.INFO}
@@ -108,6 +110,23 @@ def schedules_can_fire(
             return []
 
 
+@checks.register("workflows")
+def secrets_can_be_taken_out(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Every secret that is so short that errors, logs and answers would show it (R11)."""
+    return [
+        checks.Warning(
+            f"The secret “{name}” has less than {SHORTEST_WORD} characters: it is not taken out of "
+            "what is kept, logged and shown.",
+            hint="Use a longer one.",
+            id="runs.W029",
+        )
+        for name in secrets.too_short()
+        if _everything.get()
+    ]
+
+
 def _refused_schedules() -> Iterator[checks.CheckMessage]:
     from runs.queries.scheduled import refused_schedules
 
@@ -184,6 +203,20 @@ def _changed_plans() -> Iterator[checks.CheckMessage]:
                 obj=workflow.place,
                 id="runs.E022",
             )
+        elif stored is not None and _everything.get():
+            yield from _kept_as_they_were(workflow, plans.plan_by_hash(stored))
+
+
+def _kept_as_they_were(workflow: type[Workflow], stored: Plan) -> Iterator[checks.CheckMessage]:
+    """What no hash covers is read from the stored plan: changed code alone changes none of it."""
+    for name in plan_of(workflow).differs_beside_its_hash(stored):
+        yield checks.Warning(
+            f"{workflow.__name__}: {name} is not what version {workflow.version} of "
+            f"{workflow.name!r} was stored with; its runs keep the stored one.",
+            hint=f"Number this one {workflow.version + 1}, or put the old value back.",
+            obj=workflow.place,
+            id="runs.W028",
+        )
 
 
 def _broken(workflow: type[Workflow]) -> bool:

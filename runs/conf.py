@@ -74,3 +74,8 @@ def pull() -> Pull | None:
     """How a statement rings the same doorbell by itself, where it can."""
     pulled: Pull | None = import_module(settings.RUNS_DOORBELL).pull()
     return pulled
+
+
+def mail_leaves() -> bool:
+    """Whether mail is sent at all; where nobody has said how, it is written to files."""
+    return "filebased" not in settings.EMAIL_BACKEND

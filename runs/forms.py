@@ -1,76 +1,24 @@
-"""What a reader may ask of a list, and what a person fills in to start or move a run."""
+"""What a person fills in to start or move a run, and to have one begin by itself."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
-import django_filters
 from django import forms
-from django.http import QueryDict
 
-from runs.queries.pages_runs import Wanted
 from runs.rules import canonical, inputs
 from runs.rules.catching_up import CATCH_UP_SAYS, CatchUp
+from runs.rules.corrections import if_cleared, may_be_empty, needs_a_word
 from runs.rules.event_keys import EVENT_NAME
 from runs.rules.overlap import OVERLAP_SAYS
 from runs.rules.schedules import Wish
-from runs.rules.states import RunState, WaitKind
 from runs.rules.wall_clock import DST_SAYS, DstPolicy
 
-WINDOWS = {
-    "1h": ("1 hour", timedelta(hours=1)),
-    "24h": ("24 hours", timedelta(hours=24)),
-    "7d": ("7 days", timedelta(days=7)),
-    "30d": ("30 days", timedelta(days=30)),
-    "all": ("any time", None),
-}
-DEFAULT_WINDOW = "7d"
 TYPED = 6
 
 
 def _said(words: Mapping[Any, str]) -> list[tuple[str, str]]:
     return [(word.value, f"{word.value}: {text}") for word, text in words.items()]
-
-
-class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """The names in the address of the list; an unset window is seven days, `all` is all."""
-
-    state = django_filters.ChoiceFilter(
-        label="Status",
-        empty_label="any",
-        choices=[("open", "not final"), *((state.value, state.value) for state in RunState)],
-    )
-    workflow = django_filters.ChoiceFilter(label="Workflow", empty_label="any")
-    waits_for = django_filters.ChoiceFilter(
-        label="Waiting for",
-        empty_label="anything",
-        choices=[(kind.value, kind.value) for kind in WaitKind],
-    )
-    started = django_filters.ChoiceFilter(
-        label="Started",
-        empty_label=None,
-        choices=[(name, words) for name, (words, _) in WINDOWS.items()],
-    )
-    q = django_filters.CharFilter(label="Reference, run id or key", max_length=300)
-
-    def __init__(self, data: QueryDict, *, workflows: Sequence[str], runs: Any) -> None:
-        asked = data.copy()
-        asked.setdefault("started", DEFAULT_WINDOW)
-        super().__init__(asked, queryset=runs)
-        self.filters["workflow"].extra["choices"] = [(name, name) for name in workflows]
-
-    @property
-    def wanted(self) -> Wanted:
-        """What was asked for, once the form is valid."""
-        said: Mapping[str, str] = self.form.cleaned_data
-        return Wanted(
-            state=said["state"],
-            workflow=said["workflow"],
-            waits_for=said["waits_for"],
-            within=WINDOWS[said["started"] or DEFAULT_WINDOW][1],
-            text=said["q"].strip(),
-        )
 
 
 class StartForm(forms.Form):
@@ -177,25 +125,76 @@ class RestartForm(MoveForm):
         return said
 
 
+class UndoForm(MoveForm):
+    """The typed confirmation where the undo is final, and the password where the sign-in is old."""
+
+    def __init__(self, *, grave: bool, stale: bool, **more: Any) -> None:
+        super().__init__(**more)
+        if grave:
+            self.fields["confirm"] = forms.CharField(
+                max_length=200,
+                label=f"Type the last {TYPED} characters of the key that is undone",
+                help_text="The undo cannot itself be undone.",
+                widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+            )
+        if grave and stale:
+            self.fields["password"] = forms.CharField(
+                required=False,
+                max_length=200,
+                label="Your password",
+                help_text="You signed in more than 15 minutes ago. Without a password, follow a "
+                "fresh sign-in link first: manage.py signin.",
+                widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+            )
+
+
 class CorrectForm(MoveForm):
-    """The fields of a run's input as they are; one that is left as it is stays as it is."""
+    """The fields of a run's input as they are; one that is left as it is stays as it is.
+
+    That a text is to be empty is said by a box of its own: an emptied field says so to nobody.
+    """
 
     def __init__(
         self, *, declared: Sequence[inputs.Field], values: Mapping[str, Any], **more: Any
     ) -> None:
         super().__init__(**more)
         self.declared = declared
-        made = {f"in_{field.name}": _corrected(field, values) for field in declared}
+        made: dict[str, forms.Field] = {}
+        for field in declared:
+            made[f"in_{field.name}"] = _corrected(field, values)
+            if may_be_empty(field) and values.get(field.name) != "":
+                made[f"empty_{field.name}"] = _emptied(field)
         self.fields = made | self.fields
+
+    def clean(self) -> dict[str, Any]:
+        for field in self.declared:
+            typed = str(self.cleaned_data.get(f"in_{field.name}") or "")
+            changed = f"in_{field.name}" in self.changed_data
+            if self._is_emptied(field) and typed and changed:
+                self.add_error(f"in_{field.name}", "Either this text or the empty one: not both.")
+            elif changed and not (typed or self._is_emptied(field)) and needs_a_word(field):
+                error = "Tick below that it is to be the empty text, if that is meant."
+                self.add_error(f"in_{field.name}", error)
+        return self.cleaned_data
 
     @property
     def values(self) -> dict[str, Any]:
         """What was changed, read by its declared type."""
         return {
-            field.name: inputs.parsed(field, str(self.cleaned_data[f"in_{field.name}"]))
+            field.name: ""
+            if self._is_emptied(field)
+            else inputs.parsed(field, str(self.cleaned_data[f"in_{field.name}"]))
             for field in self.declared
-            if f"in_{field.name}" in self.changed_data
+            if self._is_emptied(field) or f"in_{field.name}" in self.changed_data
         }
+
+    def _is_emptied(self, field: inputs.Field) -> bool:
+        return bool(self.cleaned_data.get(f"empty_{field.name}"))
+
+
+def _emptied(field: inputs.Field) -> forms.Field:
+    label = f"{field.name.replace('_', ' ').capitalize()}: make it the empty text"
+    return forms.BooleanField(required=False, label=label, help_text=if_cleared(field))
 
 
 def _corrected(field: inputs.Field, values: Mapping[str, Any]) -> forms.Field:

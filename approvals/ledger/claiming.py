@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 
-from approvals.ledger.holding import require_open
+from approvals.ledger.holding import held
 from approvals.models import Claim, Decision
 from approvals.queries.cases import case_of
 from approvals.queries.visible import visible_decision
@@ -46,8 +46,8 @@ def claim(actor: Actor, decision_id: int) -> Claim:
 
 
 def _answerable(actor: Actor, decision_id: int, *, now: datetime) -> Decision:
-    decision = visible_decision(actor, decision_id)
-    require_open(decision, now=now)
+    # Held, so that no answer is given meanwhile: it binds who has read the decision before it.
+    decision = held(actor, decision_id, now=now)
     found = door.standing(actor, case_of(actor, decision, now=now))
     if isinstance(found, door.Refusal):
         raise door.NotYours(found)

@@ -23,7 +23,6 @@ from approvals.rules.demands import (
     CommentMissing,
     ConfirmationMissing,
     Demands,
-    SignInTooOld,
     confirms,
     demands_of,
 )
@@ -31,7 +30,7 @@ from approvals.rules.schema import validated
 from runs.ledger.commits import commits
 from runs.queries.clock import db_now
 from runs.rules import canonical
-from runs.rules.policy import Actor
+from runs.rules.policy import Actor, SignInTooOld
 from runs.rules.states import DecisionState
 
 __all__ = ["CommentMissing", "ConfirmationMissing", "Decided", "Door", "NothingLeft", "decide"]

@@ -1,5 +1,7 @@
 """Somebody else is expected to answer from now on; who may answer stays as it was asked."""
 
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -13,6 +15,8 @@ from approvals.rules import door
 from runs.ledger.commits import commits
 from runs.ledger.telling import tell
 from runs.queries.clock import db_now
+from runs.queries.hearing import hearing
+from runs.rules.hearing import Hearing
 from runs.rules.policy import Actor
 
 LONGEST = 1000
@@ -54,6 +58,24 @@ def hand_over(
     return handed
 
 
+def heard(handed: Handover) -> Hearing:
+    """Who is told of it, and who is not."""
+    decision = handed.decision
+    return hearing(
+        tenant_id=decision.tenant_id,
+        workflow=decision.workflow,
+        named=handed.to_name or f"“{handed.to_group}”",
+        **_whom(handed),
+    )
+
+
+def _whom(handed: Handover) -> dict[str, Any]:
+    return {
+        "users": [handed.to_user_id] if handed.to_user_id else [],
+        "groups": [handed.to_group] if handed.to_group else [],
+    }
+
+
 def _person(decision: Decision, name: str) -> User:
     may = deciders(tenant_id=decision.tenant_id, groups=groups_of(decision))
     found = may.filter(username=name).first()
@@ -87,6 +109,5 @@ def _tell(decision: Decision, handed: Handover) -> None:
         link=f"/decisions/{decision.pk}/",
         dedup_key=f"decision.handed_over:{handed.pk}",
         workflow=decision.workflow,
-        users=[handed.to_user_id] if handed.to_user_id else [],
-        groups=[handed.to_group] if handed.to_group else [],
+        **_whom(handed),
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F
 
 from approvals.models import Audience, Decision, Notice
 from approvals.queries.delegations import receivers
@@ -56,7 +57,8 @@ def tell_opened(decision: Decision, *, groups: Sequence[str]) -> None:
 def tell_due(notice_id: int) -> bool:
     """Tell whom a notice that is due is for; False when another watch has done so.
 
-    Once nobody is asked any more, it is put away: it tells of nothing.
+    Of those of a kind that are due together the last is told, and the others are put away; so is one
+    that nobody is asked about any more.
     """
     seen = Notice.objects.select_related("decision").filter(pk=notice_id).first()
     if seen is None:
@@ -68,17 +70,30 @@ def tell_due(notice_id: int) -> bool:
             return bool(Notice.objects.filter(pk=notice_id, told_at=None).delete()[0])
         now = db_now()
         # The run is locked, so of two watches one waits here and finds that it was told.
-        due = Notice.objects.filter(pk=notice_id, told_at=None, due_at__lte=now)
+        due = Notice.objects.filter(
+            decision_id=seen.decision_id, kind=seen.kind, told_at=None, due_at__lte=now
+        )
         decision = Decision.objects.get(pk=seen.decision_id)
         # While an answer waits for its time nobody is asked; should it be taken back, they are.
         stands = run.state == RunState.PAUSED or decision.takes_effect_at is not None
-        if stands or not due.update(told_at=now):
+        last = None if stands else due.order_by("number").last()
+        if last is None or not due.filter(pk=last.pk).update(told_at=now):
             return False
-        _tell(seen, decision)
+        missed, _ = due.delete()
+        _tell(last, decision, missed=missed)
     return True
 
 
-def _tell(notice: Notice, decision: Decision) -> None:
+def go_on(wait_id: int, *, since: datetime, now: datetime) -> None:
+    """Its run stood still from then until now; the caller owns the transaction and holds the run.
+
+    What was due before stays due, and what was not is as far away as it was.
+    """
+    untold = Notice.objects.filter(decision__wait_id=wait_id, told_at=None, due_at__gt=since)
+    untold.update(due_at=F("due_at") + (now - since))
+
+
+def _tell(notice: Notice, decision: Decision, *, missed: int) -> None:
     groups = canonical.loads(notice.groups)
     if notice.kind == "escalation":
         _ask_too(decision, groups)
@@ -92,7 +107,12 @@ def _tell(notice: Notice, decision: Decision) -> None:
         workflow=decision.workflow,
         groups=groups or list(decision.audience.values_list("group", flat=True)),
     )
-    facts = {"decision": decision.pk, "number": notice.number, "groups": groups}
+    facts = {
+        "decision": decision.pk,
+        "number": notice.number,
+        "groups": groups,
+        **({"missed": missed} if missed else {}),
+    }
     deferring.note(decision.wait_id, f"decision.{notice.kind}", by=CLOCK, facts=facts)
 
 

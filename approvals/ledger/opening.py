@@ -3,12 +3,13 @@
 from datetime import timedelta
 
 from approvals.ledger import grounds, noticing, ruling, striking
-from approvals.models import Audience, Decision, Strike
+from approvals.models import Audience, Decision, Requester, Strike
 from approvals.rules.asked import asked_of, digest_of
 from approvals.rules.shape import shape_of
 from approvals.rules.timing import AskedAgain, timing_of
 from runs.definition.gates import OpenedWait
 from runs.queries.clock import db_now
+from runs.queries.requesters import requesters_of
 from runs.rules import canonical
 from runs.rules.redaction import redact
 
@@ -43,6 +44,12 @@ def open_decision(opened: OpenedWait) -> None:
     )
     Audience.objects.bulk_create(
         [Audience(decision=decision, group=name) for name in sorted(set(asked.groups))]
+    )
+    Requester.objects.bulk_create(
+        [
+            Requester(decision=decision, name=each.name, did=each.did)
+            for each in requesters_of(decision.run)
+        ]
     )
     grounds.keep(decision)
     timing = timing_of(text)

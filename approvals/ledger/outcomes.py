@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import F
 
-from approvals.ledger import taking_effect
+from approvals.ledger import taking_effect, voting
 from approvals.ledger.holding import DecisionClosed
 from approvals.models import Decision, Vote
 from approvals.queries.cases import cast_of
@@ -155,6 +155,7 @@ def _facts(decision: Decision, vote: Vote) -> dict[str, Any]:
         "alone": vote.alone,
         "door": vote.door,
         "record": vote.record.digest,
+        **voting.bound(vote),
         **({"in_place_of": vote.on_behalf_of} if vote.on_behalf_of else {}),
         **({"glass_broken": True} if vote.break_glass else {}),
     }

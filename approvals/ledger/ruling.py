@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import F
 
-from approvals.ledger import noticing, records, taking_effect
+from approvals.ledger import noticing, records, taking_effect, voting
 from approvals.ledger.holding import DecisionClosed, held
 from approvals.models import Decision, RuleVersion, Vote
 from approvals.queries import lists, rules
@@ -120,5 +120,6 @@ def _approve(decision: Decision, version: RuleVersion, *, now: datetime) -> None
             "version": version.number,
             "door": DOOR,
             "record": record,
+            **voting.bound(vote),
         },
     )

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.db.models import Q
 
-from approvals.models import Decision, Vote
-from approvals.rules import door
+from approvals.models import Claim, Decision, Strike, Vote
+from approvals.rules import binding, door
 from approvals.rules.asked import Option
 from approvals.rules.case import Case, Standing
+from runs.queries.bundling import rows
 from runs.rules import canonical
 from runs.rules.policy import Actor
 
@@ -62,6 +63,17 @@ def cast(
         door=said.through.name,
         address=said.through.address,
         at=now,
+    )
+
+
+def bound(vote: Vote) -> dict[str, str]:
+    """What the event of this vote binds; the decision is held, so that nobody strikes or claims."""
+    of_it = {"decision_id": vote.decision_id}
+    (row,) = rows(Vote.objects.filter(pk=vote.pk))
+    return binding.bound(
+        vote=row,
+        strikes=rows(Strike.objects.filter(**of_it).order_by("pk")),
+        claims=rows(Claim.objects.filter(**of_it).order_by("pk")),
     )
 
 

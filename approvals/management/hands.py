@@ -66,5 +66,12 @@ def _handed(actor: Actor, number: int, options: dict[str, Any]) -> tuple[dict[st
         because=options["because"],
     )
     to = handed.to_name or handed.to_group
-    value = {"id": number, "handed_to": to, "by": handed.by}
-    return value, f"Decision {number} is handed to {to}, who is told."
+    heard = handing_over.heard(handed)
+    value = {
+        "id": number,
+        "handed_to": to,
+        "by": handed.by,
+        "told": {"by_mail": [*heard.mailed], "channels": [*heard.channels]},
+        "not_told": [*heard.without_address],
+    }
+    return value, f"Decision {number} is handed to {to}. {heard.sentence}"

@@ -74,6 +74,8 @@ def said(actor: Actor, verb: str, options: dict[str, Any]) -> tuple[dict[str, An
         case "enable" | "disable":
             enabled = verb == "enable"
             rule = rule_book.enable(actor, options["id"], enabled=enabled)
+            if enabled:
+                return _enabled(rules.current(rule))
         case "change":
             rule = rule_book.change(actor, options["id"], terms=_terms(options))
         case _:
@@ -85,6 +87,13 @@ def said(actor: Actor, verb: str, options: dict[str, Any]) -> tuple[dict[str, An
             )
     value = _told(rules.current(rule))
     return value, [_line(value)]
+
+
+def _enabled(version: "RuleVersion") -> tuple[dict[str, Any], list[str]]:
+    """With what it does not do: answer what was asked before."""
+    stay = rules.stay_open(version, tenant_id=version.rule.tenant_id)
+    value = {**_told(version), "stay_open": {"fitting": stay.fitting, "more": stay.more}}
+    return value, [_line(value), stay.sentence]
 
 
 def _terms(options: dict[str, Any]) -> rule_book.Terms:

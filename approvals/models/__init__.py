@@ -10,6 +10,7 @@ from approvals.models.ground import Ground
 from approvals.models.handover import Handover
 from approvals.models.notice import Notice
 from approvals.models.record import Record
+from approvals.models.requester import Requester
 from approvals.models.rule import ApprovalRule, RuleVersion
 from approvals.models.sight import Sight
 from approvals.models.strike import Strike
@@ -28,6 +29,7 @@ __all__ = [
     "Handover",
     "Notice",
     "Record",
+    "Requester",
     "RuleVersion",
     "Sight",
     "Strike",

@@ -14,6 +14,7 @@ from approvals.models import (
     Handover,
     Notice,
     Record,
+    Requester,
     Sight,
     Strike,
     Vote,
@@ -22,6 +23,7 @@ from runs.queries import bundling
 
 OF_A_DECISION: dict[str, type[Model]] = {
     "decision_groups.jsonl": Audience,
+    "decision_requesters.jsonl": Requester,
     "decision_strikes.jsonl": Strike,
     "decision_votes.jsonl": Vote,
     "decision_records.jsonl": Record,

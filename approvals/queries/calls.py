@@ -1,22 +1,22 @@
 """The calls of a list, page by page, one alone, or all of them one after the other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q, QuerySet
-
 from approvals.models import Decision, Strike
 from approvals.queries import lists
-from approvals.rules.asked import PlanAsked
+from approvals.queries.finding import ordinals_that_name, safe
 from approvals.rules.columns import MOST_COLUMNS, Cell, cell_of, cells_of, columns_of
 from approvals.rules.columns import SHOWN as CELL
 from approvals.rules.sight import MOST_WHOLE
-from runs.queries.keyset import Position, count_up_to, slice_of
-from runs.rules import canonical, redaction
+from runs.queries.keyset import Position, slice_of
+from runs.rules import canonical
 from runs.rules.payloads import Payload, payload_of
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from runs.models import PlannedCall
 
 PAGE = 100
@@ -81,10 +81,13 @@ def page_of(
     `whole`: as many as one page holds, with nothing cut away.
     """
     plan = lists.plan_of(decision)
-    rows = matching(decision, visible=visible, text=text)
+    rows, named = lists.rows_of(decision, plan), None
     size, most = (MOST_WHOLE, WHOLE) if whole else (PAGE, CELL)
+    if text:
+        named = ordinals_that_name(decision, text, visible=visible)
+        rows = rows.filter(ordinal__in=_beyond(named, position, size=size))
     found = slice_of(rows, by="ordinal", position=position, size=size, descending=False)
-    evidence = [_safe(plan, row, row.evidence) if visible else None for row in found.rows]
+    evidence = [safe(plan, row.effect, row.evidence) if visible else None for row in found.rows]
     columns = columns_of(evidence, most=WHOLE if whole else MOST_COLUMNS) if visible else ()
     struck = _struck_among(decision, [row.ordinal for row in found.rows])
     shown = [
@@ -93,7 +96,7 @@ def page_of(
             effect=row.effect,
             resource=row.resource,
             cells=dict(zip(columns, cells_of(said, columns, most=most), strict=True)),
-            request=cell_of(_safe(plan, row, row.request) if visible else None, most=most),
+            request=cell_of(safe(plan, row.effect, row.request) if visible else None, most=most),
             struck=row.ordinal in struck,
         )
         for row, said in zip(found.rows, evidence, strict=True)
@@ -102,28 +105,20 @@ def page_of(
         rows=shown,
         columns=columns,
         effects=tuple(sorted(plan.effects)),
-        amount=count_up_to(rows) if text else plan.count,
+        amount=plan.count if named is None else len(named),
         newer=found.newer,
         older=found.older,
     )
 
 
-def _safe(plan: PlanAsked, row: "PlannedCall", text: str) -> Any:
-    """A request or some evidence, without what nobody is shown."""
-    return redaction.shown(canonical.loads(text), paths=plan.redact.get(row.effect, ())).value
-
-
-def matching(decision: Decision, *, visible: bool, text: str) -> "QuerySet[PlannedCall]":
-    """The calls that name this text; who sees no payloads cannot search them either."""
-    plan = lists.plan_of(decision)
-    rows = lists.rows_of(decision, plan)
-    if not text:
-        return rows
-    named = Q(resource__icontains=text)
-    # What is taken out of sight is not found by searching either.
-    if visible and not plan.redact:
-        named |= Q(evidence__icontains=text) | Q(request__icontains=text)
-    return rows.filter(named)
+def _beyond(ordinals: Sequence[int], position: Position | None, *, size: int) -> Sequence[int]:
+    """As many of these as a slice beside this position has to look at."""
+    if position is None or not position.value.isdecimal():
+        return ordinals[: size + 1]
+    at = int(position.value)
+    if position.back:
+        return [each for each in ordinals if each < at][-size - 1 :]
+    return [each for each in ordinals if each > at][: size + 1]
 
 
 def _struck_among(decision: Decision, ordinals: list[int]) -> frozenset[int]:
@@ -161,8 +156,8 @@ def every_call(decision: Decision) -> Iterator[dict[str, Any]]:
             "ordinal": row.ordinal,
             "effect": row.effect,
             "resource": row.resource,
-            "request": _safe(plan, row, row.request),
-            "evidence": _safe(plan, row, row.evidence),
+            "request": safe(plan, row.effect, row.request),
+            "evidence": safe(plan, row.effect, row.evidence),
             "digest": row.digest,
             "struck": row.ordinal in struck,
         }

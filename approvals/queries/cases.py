@@ -3,13 +3,15 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+from approvals import models
 from approvals.models import Decision, Vote
 from approvals.queries.delegations import handed_to
 from approvals.queries.people import deciders
 from approvals.queries.visible import groups_of
 from approvals.rules.asked import Asked, asked_of
-from approvals.rules.case import Case, Cast
+from approvals.rules.case import Case, Cast, Requester
 from approvals.rules.quorum import Tally, tally
+from runs.queries.requesters import starter_of
 from runs.rules import canonical
 from runs.rules.policy import Actor
 
@@ -24,10 +26,20 @@ def case_of(actor: Actor, decision: Decision, *, now: datetime, but: Vote | None
     return Case(
         groups=groups,
         asked=asked_of(decision.ask),
-        requester=decision.run.started_by,
+        requesters=requesters_of(decision),
         people=tuple(people.values_list("username", flat=True)[:MOST_PEOPLE]),
         votes=tuple(cast_of(vote) for vote in counting(decision) if vote != but),
         stand_ins=tuple(each.stand_in for each in handed),
+    )
+
+
+def requesters_of(decision: Decision) -> tuple[Requester, ...]:
+    """Who started the run, and who else had made it what it is when this was asked."""
+    started = starter_of(decision.run)
+    rows = models.Requester.objects.filter(decision=decision).order_by("pk")
+    return (
+        Requester(name=started.name, did=started.did),
+        *(Requester(name=name, did=did) for name, did in rows.values_list("name", "did")),
     )
 
 

@@ -36,6 +36,7 @@ class InHand:
     mine: bool
     answer: Vote | None
     people: Sequence[str]
+    without_address: Sequence[str]
     groups: Sequence[str]
     alike: int
     terms: Sequence[str]
@@ -61,14 +62,14 @@ class InHands:
 def in_hand(actor: Actor, decision: Decision, *, now: datetime) -> InHand:
     claim = reader_of(decision, now=now)
     may = deciders(tenant_id=decision.tenant_id, groups=groups_of(decision))
+    others = list(may.exclude(username=actor.name).values_list("username", "email")[:MOST_NAMED])
     return InHand(
         claim=claim,
         handed=handed_of([decision.pk]).get(decision.pk),
         mine=claim is not None and claim.by == actor.name,
         answer=Vote.objects.filter(decision=decision, by=actor.name, void_at=None).first(),
-        people=list(
-            may.exclude(username=actor.name).values_list("username", flat=True)[:MOST_NAMED]
-        ),
+        people=[name for name, _ in others],
+        without_address=[name for name, email in others if not email],
         groups=sorted(groups_of(decision)) or _groups_of(may),
         alike=how_many_alike(actor, decision),
         terms=terms_of(timing_of(decision.ask)),

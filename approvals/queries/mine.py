@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from approvals.models import Audience, Decision, Vote
+from approvals.models import Audience, Decision, Requester, Vote
 from approvals.queries.cases import case_of
 from approvals.queries.delegations import handed_to
 from approvals.queries.visible import open_decisions
@@ -57,9 +57,15 @@ def _names_of(actor: Actor) -> set[str]:
 
 
 def _left_to_others(actor: Actor, *, now: datetime) -> list[int]:
-    """What this actor has asked for themselves, and could only say no to."""
-    own = open_decisions(actor).filter(run__started_by__in=_names_of(actor)).select_related("run")
-    rows = own.prefetch_related("audience").order_by("urgent_at", "pk")[:MOST_OWN]
+    """What this actor has a part in asking for, and could only say no to."""
+    names = _names_of(actor)
+    part = Requester.objects.filter(name__in=names).values("decision_id")
+    own = open_decisions(actor).filter(Q(run__started_by__in=names) | Q(pk__in=part))
+    rows = (
+        own.select_related("run")
+        .prefetch_related("audience")
+        .order_by("urgent_at", "pk")[:MOST_OWN]
+    )
     return [row.pk for row in rows if _takes_another(actor, row, now=now)]
 
 

@@ -20,7 +20,7 @@ from runs.queries.clock import db_now
 from runs.queries.desk import EffectSoFar, effects_so_far, finished_steps
 from runs.rules import canonical
 from runs.rules.payloads import Payload
-from runs.rules.policy import Actor, Verb, may
+from runs.rules.policy import Actor, Verb, is_fresh, may
 from runs.rules.states import DecisionState
 
 
@@ -56,6 +56,7 @@ class DecisionPage:
     who_may: str
     alone: bool
     requester: str
+    requesters: Sequence[str]
     on_behalf_of: str
     behalf_until: datetime | None
     fresh: bool
@@ -160,9 +161,10 @@ def _who(actor: Actor, case: Case, *, is_open: bool, now: datetime) -> dict[str,
         "who_may": who_may(case.groups),
         "alone": is_open and not refused and door.is_alone(actor, case),
         "requester": case.requester,
+        "requesters": [f"{each.name} {each.did}" for each in case.requesters[1:]],
         "on_behalf_of": stands.on_behalf_of if stands else "",
         "behalf_until": stands.until if stands else None,
-        "fresh": demands.is_fresh(actor, now=now),
+        "fresh": is_fresh(actor, now=now),
         "tally": come_to_so_far(case),
         "named": named(case),
     }

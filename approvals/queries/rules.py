@@ -63,6 +63,22 @@ class DryRun:
         return f"{said} People rejected {self.against} of these." if self.against else said
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StayOpen:
+    """Decisions that were asked before a rule is enabled: `fitting` of them it would have approved."""
+
+    fitting: int
+    more: bool
+
+    @property
+    def sentence(self) -> str:
+        stay = "It answers what is asked from then on; what is open already stays open, for people."
+        at_least = "At least " if self.more else ""
+        many = "1 decision" if self.fitting == 1 else f"{self.fitting} decisions"
+        would = f"{at_least}{many} that would fit" if self.fitting else "None that would fit"
+        return f"{stay} {would} {'is' if self.fitting < 2 else 'are'} open now."
+
+
 def visible_rules(actor: Actor) -> QuerySet[ApprovalRule]:
     return visible_to(actor, ApprovalRule.objects.all())
 
@@ -146,15 +162,35 @@ def dry_run(version: RuleVersion, *, tenant_id: int) -> DryRun:
         kind__in=APPROVING_KINDS,
         state__in=DECIDED,
     ).exclude(votes__door="rule")
-    if version.step:
-        rows = rows.filter(step=version.step)
-    last = rows.select_related("run").order_by("-closed_at", "-pk")[:LOOKED_AT]
+    last = (
+        _of_its_step(rows, version).select_related("run").order_by("-closed_at", "-pk")[:LOOKED_AT]
+    )
     return DryRun(
         looked_at=[
             WouldHave(decision=each, fits=is_for_rules(each) and fits(version, each))
             for each in last
         ]
     )
+
+
+def stay_open(version: RuleVersion, *, tenant_id: int) -> StayOpen:
+    """A rule is named when a run asks, so what has been asked before is left to people."""
+    rows = Decision.objects.filter(
+        tenant_id=tenant_id,
+        workflow=version.workflow,
+        irreversible=False,
+        kind__in=APPROVING_KINDS,
+        state=DecisionState.OPEN.value,
+        rule=None,
+        takes_effect_at=None,
+    )
+    open_now = list(_of_its_step(rows, version).order_by("pk")[: LOOKED_AT + 1])
+    found = [is_for_rules(each) and fits(version, each) for each in open_now[:LOOKED_AT]]
+    return StayOpen(fitting=sum(found), more=len(open_now) > LOOKED_AT)
+
+
+def _of_its_step(rows: QuerySet[Decision], version: RuleVersion) -> QuerySet[Decision]:
+    return rows.filter(step=version.step) if version.step else rows
 
 
 def places() -> list[tuple[str, str]]:

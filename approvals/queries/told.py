@@ -87,6 +87,7 @@ def _who(actor: Actor, decision: Decision) -> dict[str, Any]:
     refused, stands = door.refusal(actor, case), door.standing_or_none(actor, case)
     return {
         "requester": case.requester,
+        "requesters": [f"{each.name} {each.did}" for each in case.requesters],
         "needed": come_to.needed,
         "given": come_to.given,
         "by": [vote.by for vote in case.votes],

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from approvals.rules import binding
 from approvals.rules.asked import asked_of, state_after
 from approvals.rules.states import ANSWERS
 from runs.rules import canonical
@@ -76,6 +77,7 @@ def answers_hold(bundle: Bundle) -> Iterator[str]:
     """Who answered what, and how each decision ended, is what the run's chain says of it."""
     told = list(_told(bundle))
     yield from _unlike_votes(bundle, told)
+    yield from _unlike_rows(bundle, told)
     yield from _unlike_ends(bundle, told)
 
 
@@ -109,6 +111,45 @@ def _unlike_votes(bundle: Bundle, told: list[Told]) -> Iterator[str]:
             ]
         for name in sorted(set(unlike)):
             yield f"decision_votes.jsonl line {place}: {name} is not what event {event['seq']} says"
+        if not unlike and body.get("vote_digest") not in (None, binding.vote_digest(vote)):
+            yield (
+                f"decision_votes.jsonl line {place}: the vote is not the one that event "
+                f"{event['seq']} binds"
+            )
+
+
+def _unlike_rows(bundle: Bundle, told: list[Told]) -> Iterator[str]:
+    """Strikes and claims are those that the answer has bound; before one they may still change."""
+    last = {body["decision"]: (event, body) for event, body in told if "strikes_digest" in body}
+    answers = {state.value for state in ANSWERS}
+    parts = (
+        ("decision_strikes.jsonl", "strikes", binding.strikes_digest),
+        ("decision_claims.jsonl", "claims", binding.claims_digest),
+    )
+    for one in bundle.lines("decisions.jsonl"):
+        if one["state"] not in answers or one["id"] not in last:
+            continue
+        event, body = last[one["id"]]
+        for part, what, digest_of in parts:
+            rows = [row for row in bundle.lines(part) if row["decision_id"] == one["id"]]
+            if digest_of(rows) != body[f"{what}_digest"]:
+                yield (
+                    f"{part}: the {what} of decision {one['id']} are not those that event "
+                    f"{event['seq']} binds"
+                )
+
+
+def unbound(bundle: Bundle) -> Iterator[str]:
+    """What a bundle of an older release cannot show, because its chain does not name it."""
+    records = {one["vote_id"]: one["digest"] for one in bundle.lines("decision_records.jsonl")}
+    binds = {body.get("record") for _, body in _told(bundle) if "vote_digest" in body}
+    votes = bundle.lines("decision_votes.jsonl")
+    if older := sum(records.get(vote["id"]) not in binds for vote in votes):
+        many = "1 vote was" if older == 1 else f"{older} votes were"
+        yield (
+            f"{many} given under an older release: nothing shows that fields, strikes, claims and "
+            "addresses that belong to it are as they were."
+        )
 
 
 def _said(vote: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,14 @@ LOCAL = "local operator "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Requester:
+    """Who has a part in what is asked for; `did` completes the sentence after the name."""
+
+    name: str
+    did: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StandIn:
     """Somebody has delegated to the actor, until then, what they may answer themselves.
 
@@ -49,15 +57,25 @@ class Cast:
 class Case:
     """What the door needs to know of a decision.
 
-    `people` are those who may answer by their own right, by name; enough of them, not all.
+    `requesters` are who started the run, first, and whoever has made it what it is since; `people`
+    those who may answer by their own right, by name; enough of them, not all.
     """
 
     groups: frozenset[str]
     asked: Asked
-    requester: str = ""
+    requesters: Sequence[Requester] = ()
     people: Sequence[str] = ()
     votes: Sequence[Cast] = ()
     stand_ins: Sequence[StandIn] = ()
+
+    @property
+    def requester(self) -> str:
+        """Who started the run."""
+        return self.requesters[0].name if self.requesters else ""
+
+    def request_of(self, name: str) -> Requester | None:
+        """The part that this person has in what is asked for."""
+        return next((one for one in self.requesters if same_person(name, one.name)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,13 +108,11 @@ def named(case: Case, *, most: int = 5) -> str:
 
 
 def left_of(case: Case) -> list[str]:
-    """Who may answer and has not; without the requester, where that takes somebody else."""
+    """Who may answer and has not; without requesters, where that takes somebody else."""
     voted = {name for vote in case.votes for name in (vote.by, vote.on_behalf_of)}
     apart = any(map(case.asked.takes_another, case.asked.options))
     return [
-        name
-        for name in case.people
-        if name not in voted and not (apart and same_person(name, case.requester))
+        name for name in case.people if name not in voted and not (apart and case.request_of(name))
     ]
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from approvals.rules.asked import Option
 from approvals.rules.case import Case
 from approvals.rules.door import is_requester
-from runs.rules.policy import Actor
+from runs.rules.policy import Actor, is_fresh
 
-FRESH = timedelta(minutes=15)
 TYPED = 6
 SHORTEST_DIGEST = 12
 
@@ -20,10 +19,6 @@ class CommentMissing(ValueError):
 
 class ConfirmationMissing(ValueError):
     """What cannot be undone is confirmed by typing the end of the run's reference, or of its id."""
-
-
-class SignInTooOld(ValueError):
-    """What cannot be undone takes a sign-in of the last 15 minutes; sign in again, then answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +45,6 @@ def is_grave(actor: Actor, case: Case, option: Option) -> bool:
     """What cannot be undone, and what the requester allows alone."""
     alone = case.asked.takes_another(option) and is_requester(actor, case)
     return alone or case.asked.grave(option)
-
-
-def is_fresh(actor: Actor, *, now: datetime) -> bool:
-    """Whether who is at the page has proved lately who they are."""
-    return actor.signed_in_at is None or now - actor.signed_in_at <= FRESH
 
 
 def confirms(typed: str, *, names: Collection[str], digest: str) -> bool:

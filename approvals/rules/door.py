@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from approvals.rules.asked import Asked, Option
-from approvals.rules.case import Case, Standing, named, same_person, who_may
+from approvals.rules.case import Case, Requester, Standing, named, same_person, who_may
 from approvals.rules.quorum import tally
 from runs.rules.policy import Actor, Verb, may
 
@@ -49,7 +49,7 @@ def refusal(
             ),
         )
     if not break_glass and needs_another(actor, case, option):
-        return _another(case, option)
+        return _another(actor, case, option)
     return None
 
 
@@ -124,12 +124,14 @@ def needs_another(actor: Actor, case: Case, option: Option) -> bool:
 
 
 def is_requester(actor: Actor, case: Case) -> bool:
-    """Whether the run was started by the actor, or by who the actor would answer for."""
+    """Whether the actor, or who the actor would answer for, has made the run what it is."""
+    return _request_of(actor, case) is not None
+
+
+def _request_of(actor: Actor, case: Case) -> Requester | None:
     found = standing(actor, case)
     behalf = found.on_behalf_of if isinstance(found, Standing) else ""
-    return same_person(actor.name, case.requester) or (
-        bool(behalf) and same_person(behalf, case.requester)
-    )
+    return case.request_of(actor.name) or (case.request_of(behalf) if behalf else None)
 
 
 def others(actor: Actor, case: Case) -> list[str]:
@@ -137,7 +139,7 @@ def others(actor: Actor, case: Case) -> list[str]:
     found = [
         name
         for name in case.people
-        if not same_person(name, actor.name) and not same_person(name, case.requester)
+        if not same_person(name, actor.name) and case.request_of(name) is None
     ]
     if actor.kind == "operator" and is_requester(actor, case) and len(case.people) < 2:
         return []
@@ -153,12 +155,13 @@ def is_alone(actor: Actor, case: Case) -> bool:
     return not [name for name in case.people if not same_person(name, actor.name)]
 
 
-def _another(case: Case, option: Option) -> Refusal:
+def _another(actor: Actor, case: Case, option: Option) -> Refusal:
+    asked = _request_of(actor, case)
+    assert asked is not None  # noqa: S101 - they are a requester
     return Refusal(
         missing="another",
         sentence=(
-            f"{case.requester} asked for this run, so “{option.label}” takes somebody else. "
-            f"{named(case)}"
+            f"{asked.name} {asked.did}, so “{option.label}” takes somebody else. {named(case)}"
         ),
     )
 

@@ -12,7 +12,7 @@ from approvals.ledger.deciding import Decided, Door, NothingLeft
 from approvals.ledger.holding import require_open
 from approvals.queries.page import page_of
 from approvals.queries.visible import visible_decision
-from approvals.rules.demands import CommentMissing, ConfirmationMissing, SignInTooOld
+from approvals.rules.demands import CommentMissing, ConfirmationMissing
 from approvals.rules.schema import FieldsRefused
 from approvals.rules.sight import WholeNotSeen
 from approvals.views import decision
@@ -25,6 +25,7 @@ from runs.ledger.plans import PlanChanged
 from runs.queries.clock import db_now
 from runs.rules.inputs import InvalidInput
 from runs.rules.plan import BrokenWorkflow
+from runs.rules.policy import SignInTooOld
 from runs.rules.postures import NotReplayable, NotRestartable
 from runs.rules.verbs import NotNow
 from runs.web import HtmxRequest, actor_of

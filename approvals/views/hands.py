@@ -1,5 +1,6 @@
 """Claiming, releasing, handing over and taking back: each a new resource of its decision."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -37,7 +38,7 @@ def claim(request: HtmxRequest, decision_id: int) -> HttpResponse:
         request,
         decision_id,
         lambda: claiming.claim(actor_of(request), decision_id),
-        "Others see for ten minutes that you read it.",
+        lambda _: "Others see for ten minutes that you read it.",
     )
 
 
@@ -48,7 +49,7 @@ def release(request: HtmxRequest, decision_id: int) -> HttpResponse:
         request,
         decision_id,
         lambda: claiming.release(actor_of(request), decision_id),
-        "You do not read it any more.",
+        lambda _: "You do not read it any more.",
     )
 
 
@@ -62,7 +63,7 @@ def hand_over(request: HtmxRequest, decision_id: int) -> HttpResponse:
         request,
         decision_id,
         lambda: handing_over.hand_over(actor_of(request), decision_id, because=because, **to),
-        f"Handed to {name}, who is told.",
+        lambda handed: f"Handed to {name}. {handing_over.heard(handed).sentence}",
     )
 
 
@@ -74,17 +75,22 @@ def withdraw(request: HtmxRequest, decision_id: int) -> HttpResponse:
         request,
         decision_id,
         lambda: withdrawing.withdraw(actor_of(request), decision_id, because=because),
-        "Your answer counts no more. Nothing has happened.",
+        lambda _: "Your answer counts no more. Nothing has happened.",
     )
 
 
-def _done(request: HtmxRequest, decision_id: int, act: Any, told: str) -> HttpResponse:
-    """Back to where it was asked; what was refused says why, as 409."""
+def _done(
+    request: HtmxRequest,
+    decision_id: int,
+    act: Callable[[], Any],
+    told: Callable[[Any], str],
+) -> HttpResponse:
+    """Back to where it was asked, saying what came of it; what was refused says why, as 409."""
     back = reverse("approvals:decision_show", args=[decision_id])
     try:
-        act()
+        done = act()
     except REFUSALS as refused:
         context = {"because": str(refused), "back_url": back}
         return render(request, "409.html", context, status=409)
-    messages.success(request, told)
+    messages.success(request, told(done))
     return redirect("approvals:claimed" if request.POST.get("back") == "claimed" else back)

@@ -38,6 +38,7 @@ def show(request: HtmxRequest, rule_id: int) -> HttpResponse:
         "rule": rule,
         "version": version,
         "dry": rules.dry_run(version, tenant_id=rule.tenant_id),
+        "stay": rules.stay_open(version, tenant_id=rule.tenant_id),
         "answered": rules.answered_by(rule),
         "before": rule.versions.exclude(pk=version.pk).order_by("-number"),
         "may_write": may(actor, Verb.ADMINISTER),
@@ -52,12 +53,15 @@ def switch(request: HtmxRequest, rule_id: int) -> HttpResponse:
     """Enable or disable it, as it was seen."""
     enabled, seen = "enable" in request.POST, request.POST.get("seen", "")
     try:
-        rule_book.enable(actor_of(request), rule_id, enabled=enabled, seen=number_in(seen) or 0)
+        rule = rule_book.enable(
+            actor_of(request), rule_id, enabled=enabled, seen=number_in(seen) or 0
+        )
     except rules.NoSuchRule:
         raise Http404 from None
     except (rule_book.RuleChanged, rule_book.RuleRefused) as refused:
         back = reverse("approvals:rule_show", args=[rule_id])
         return render(request, "409.html", {"because": str(refused), "back_url": back}, status=409)
-    told = "It answers from now on." if enabled else "It answers none any more."
+    stay = rules.stay_open(rules.current(rule), tenant_id=rule.tenant_id)
+    told = f"Enabled. {stay.sentence}" if enabled else "It answers none any more."
     messages.success(request, told)
     return redirect("approvals:rule_show", rule_id)

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from approvals.ledger import striking
-from approvals.queries import calls
+from approvals.queries.finding import ordinals_that_name
 from approvals.queries.visible import visible_decision
 from approvals.views import decision
 from approvals.views.refusals import refusing
@@ -47,8 +47,7 @@ def _ordinals(request: HtmxRequest, decision_id: int, named: str) -> list[int] |
         found = visible_decision(actor, decision_id)
         if not text or found.kind != "plan":
             return None
-        rows = calls.matching(found, visible=may(actor, Verb.VIEW_PAYLOADS), text=text)
-        return list(rows.values_list("ordinal", flat=True))
+        return ordinals_that_name(found, text, visible=may(actor, Verb.VIEW_PAYLOADS))
     return [int(named)] if named.isascii() and named.isdigit() else None
 
 

@@ -7,12 +7,14 @@ import http.client
 import logging
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import Error, close_old_connections, connection
 
 from monitors.engine.parts_watched import DUTY_LIMIT
+from runs.conf import conf
 from runs.queries.clock import db_now
 from runs.queries.liveness import ticks
 
@@ -22,8 +24,7 @@ PING_EVERY = 30.0
 LOOK_EVERY = 0.5
 PATIENCE = 5.0
 LONGEST_ROUND = 30.0
-# A watch that only pings must not pass for one that watches.
-VITAL = ("clockwork", "judge")
+CLOCKWORK, JUDGE = "clockwork", "judge"
 
 
 class Watchdog:
@@ -39,15 +40,21 @@ class Watchdog:
                 _ping(settings.WATCHDOG_URL)
 
 
+def vital() -> tuple[str, ...]:
+    """A watch that only pings must not pass for one that watches; where nobody beats, none judges."""
+    return (CLOCKWORK, JUDGE) if conf().beat_every > timedelta() else (CLOCKWORK,)
+
+
 def _duties_go_round() -> bool:
+    duties = vital()
     try:
         close_old_connections()
-        found, now = ticks(VITAL), db_now()
+        found, now = ticks(duties), db_now()
     except Error as error:
         log.warning("watchdog.database_away", extra={"error": str(error)})
         connection.close()
         return False
-    return len(found) == len(VITAL) and all(now - at <= DUTY_LIMIT for at in found.values())
+    return len(found) == len(duties) and all(now - at <= DUTY_LIMIT for at in found.values())
 
 
 def _ping(address: str) -> None:

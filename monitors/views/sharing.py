@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from monitors.conf import monitors_per_key
 from monitors.ledger import ping_keys
 from monitors.ledger.showing import StatusPageRefused
 from monitors.queries import showing
@@ -57,6 +58,7 @@ def shown(request: HtmxRequest, *, status: int = 200, **more: Any) -> HttpRespon
         "keys": showing.living_keys(actor, whose.id, now=now),
         "site": request.build_absolute_uri("/").rstrip("/"),
         "may_operate": may(actor, Verb.OPERATE),
+        "most_made": monitors_per_key(),
         "now": now,
         **more,
     }

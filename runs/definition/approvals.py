@@ -34,8 +34,9 @@ class Approval:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", names("Approval: groups", self.groups))
-        object.__setattr__(self, "all_of", names("Approval: all_of", self.all_of))
-        self._require_people()
+        all_of = agreement("Approval", quorum=self.quorum, all_of=self.all_of)
+        object.__setattr__(self, "all_of", all_of)
+        self._require_words()
         if not isinstance(self.of, str) or not self.of:
             raise DeclarationError(
                 f"Approval: of is {self.of!r}.",
@@ -55,22 +56,28 @@ class Approval:
                 hint="Add expires=timedelta(...), or leave on_expiry out.",
             )
 
-    def _require_people(self) -> None:
-        if type(self.quorum) is not int or not 1 <= self.quorum <= LARGEST_QUORUM:
-            raise DeclarationError(
-                f"Approval: quorum is {self.quorum!r}.",
-                hint=f"Say how many people have to agree: a whole number from 1 to {LARGEST_QUORUM}.",
-            )
-        if len(set(self.all_of)) != len(self.all_of):
-            raise DeclarationError(
-                f"Approval: all_of names a group twice: {list(self.all_of)!r}.",
-                hint="Name each group once; quorum= says how many people have to agree in all.",
-            )
+    def _require_words(self) -> None:
         for name, value in (("four_eyes", self.four_eyes), ("comment", self.comment)):
             if value is not None and not isinstance(value, bool):
                 raise DeclarationError(
                     f"Approval: {name} is {value!r}.", hint="Write True or False, or leave it out."
                 )
+
+
+def agreement(subject: str, *, quorum: object, all_of: object) -> tuple[str, ...]:
+    """The groups of `all_of`, once they and `quorum` say who has to agree."""
+    if type(quorum) is not int or not 1 <= quorum <= LARGEST_QUORUM:
+        raise DeclarationError(
+            f"{subject}: quorum is {quorum!r}.",
+            hint=f"Say how many people have to agree: a whole number from 1 to {LARGEST_QUORUM}.",
+        )
+    groups = names(f"{subject}: all_of", all_of)
+    if len(set(groups)) != len(groups):
+        raise DeclarationError(
+            f"{subject}: all_of names a group twice: {list(groups)!r}.",
+            hint="Name each group once; quorum= says how many people have to agree in all.",
+        )
+    return groups
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,11 +128,17 @@ class Run(Protocol):
         evidence: JSON = None,
         redact: Sequence[str] = (),
         groups: Sequence[str] = (),
+        quorum: int = 1,
+        all_of: Sequence[str] = (),
         expires: timedelta | None = None,
         on_expiry: Literal["stay", "cancel", "fail"] = "stay",
         timing: Timing | None = None,
     ) -> dict[str, JSON]:
-        """Park until a person has answered: {"option": ..., "fields": {...}, "by": ...}."""
+        """Park until a person has answered: {"option": ..., "fields": {...}, "by": ...}.
+
+        `quorum` people have to answer the same, and somebody of each group of `all_of` among them;
+        `by` is then who was the last of them.
+        """
 
     def wait_for(
         self,

@@ -58,6 +58,9 @@ class Gate(Protocol):
     def postpone(self, wait_id: int, until: datetime) -> None:
         """Called inside the transaction that resumes a paused run: the clock stood meanwhile."""
 
+    def go_on(self, wait_id: int, since: datetime, now: datetime) -> None:
+        """Called in the same: the run stood still `since` then, and its wait goes on from `now`."""
+
 
 class Quiet:
     """The gate of waits that no person is asked about: the clock or an event answers them."""
@@ -80,6 +83,9 @@ class Quiet:
 
     def postpone(self, wait_id: int, until: datetime) -> None:
         """Nobody was told until when."""
+
+    def go_on(self, wait_id: int, since: datetime, now: datetime) -> None:
+        """Nobody is told again of such a wait."""
 
 
 class NoGate(LookupError):

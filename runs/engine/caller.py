@@ -154,17 +154,25 @@ class Caller:
     def _refuse_undone(self, effect: Effect, record: CallRecord) -> None:
         """What was undone, or is to be, is neither looked up nor sent."""
         decided = self.attempt.answers.get(_reconciled_name(record))
-        if record.state is CallState.ABANDONED:
+        if record.state is CallState.ABANDONED or self._is_undone(effect, record):
             self._remember_undo(effect, record)
             raise compensating.undone(effect, record)
         if decided is not None and parking.option_of(decided) == "compensate":
             self.compensate(effect, record, decided=decided)
 
+    def _is_undone(self, effect: Effect, record: CallRecord) -> bool:
+        """An operator had a confirmed call undone, or has begun to."""
+        undo = self._undo_known(effect, record)
+        confirmed = record.state is CallState.CONFIRMED
+        return confirmed and undo is not None and undo.state is not CallState.REFUSED
+
+    def _undo_known(self, effect: Effect, record: CallRecord) -> CallRecord | None:
+        named = effect.undo.name if effect.undo else ""
+        return self._known_calls().get((named, compensating.resource_of(record)))
+
     def _remember_undo(self, effect: Effect, record: CallRecord) -> None:
-        undo = effect.undo
-        place = (undo.name if undo else "", compensating.resource_of(record))
-        if place in self._known_calls():
-            self._remember(self._known_calls()[place])
+        if undo := self._undo_known(effect, record):
+            self._remember(undo)
 
     def _what_to_do(self, effect: Effect, record: CallRecord) -> str:
         return what_to_do(
@@ -276,22 +284,26 @@ class Caller:
 
     def compensate(self, effect: Effect, record: CallRecord, *, decided: Answered) -> NoReturn:
         """Make the declared undo, as a call of its own; then raise Undone, here and ever after."""
-        undo = effect.undo
-        if undo is None:
-            raise UndeclaredEffect(f"{effect.name} declares no compensate=, so nothing undoes it.")
         if record.state is not CallState.ABANDONED:
-            made = self._made(
-                undo,
-                compensating.resource_of(record),
-                compensating.request_of(record),
-                authority=compensating.authority_of(decided),
-                undoes=record.id,
-            )
+            made = self.undo(effect, record, decided=decided)
             if record.state in UNSETTLED_CALLS:
                 self._remember(
                     effects.abandon(self.session.fence, record, by=decided.by, undo=made)
                 )
         raise compensating.undone(effect, record)
+
+    def undo(self, effect: Effect, record: CallRecord, *, decided: Answered) -> CallRecord:
+        """The call that undoes this one, made under its own key as a person has decided."""
+        undo = effect.undo
+        if undo is None:
+            raise UndeclaredEffect(f"{effect.name} declares no compensate=, so nothing undoes it.")
+        return self._made(
+            undo,
+            compensating.resource_of(record),
+            compensating.request_of(record),
+            authority=compensating.authority_of(decided),
+            undoes=record.id,
+        )
 
     # Sending
 

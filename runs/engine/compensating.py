@@ -1,25 +1,18 @@
 """What the undo of a call is told, and under which name it is kept."""
 
 from runs.definition.effects import Effect, Undone
-from runs.rules import canonical
+from runs.rules import undoing
 from runs.rules.answers import Answered
 from runs.rules.calls import CallRecord
 
 
 def resource_of(record: CallRecord) -> str:
-    """The key of what is undone names the undo: its own key follows from it, and there is only one."""
-    return f"undo {record.key}"
+    return undoing.resource_of(record.key)
 
 
 def request_of(record: CallRecord) -> str:
-    """Everything that is known of the call: enough to find it, where the receiver has it."""
-    return canonical.dumps(
-        {
-            "key": record.key,
-            "resource": record.resource,
-            "request": canonical.loads(record.request),
-            "answer": canonical.loads(record.answer) if record.answer else None,
-        }
+    return undoing.request_of(
+        key=record.key, resource=record.resource, request=record.request, answer=record.answer
     )
 
 

@@ -214,6 +214,8 @@ class RunContext:
         evidence: JSON = None,
         redact: Sequence[str] = (),
         groups: Sequence[str] = (),
+        quorum: int = 1,
+        all_of: Sequence[str] = (),
         expires: timedelta | None = None,
         on_expiry: Literal["stay", "cancel", "fail"] = "stay",
         timing: Timing | None = None,
@@ -226,6 +228,8 @@ class RunContext:
             evidence=evidence,
             groups=groups,
             redact=paths("run.ask: redact", redact),
+            quorum=quorum,
+            all_of=all_of,
         )
         answered = parking.answered_or_park(
             self.session,

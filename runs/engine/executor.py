@@ -9,7 +9,7 @@ from enum import Enum, auto
 from django.db import OperationalError, connection
 
 from runs.definition.effects import Refused, RetryLater, Undone
-from runs.engine import faults, parking, secrets, stopping
+from runs.engine import faults, parking, secrets, stopping, undoing
 from runs.engine.away import AWAY, takes_no_writes
 from runs.engine.context import RunContext
 from runs.engine.interruptions import HandBack, Parked, StopRequested
@@ -120,6 +120,7 @@ def _attempt(session: Session) -> Went:
     in_one = one_transaction(attempt) if attempt.declared.transactional else nullcontext()
     ending = False
     try:
+        undoing.carry_out(context.caller)
         context.planner.require_approval()
         with in_one:
             _enter(attempt, session, context, limit)

@@ -152,7 +152,9 @@ def _effect_of(delivery: Delivery) -> Effect | None:
             for step in workflow.steps
             for declared in step.effects
             for effect in _with_undo(declared)
-            if effect.name == delivery.call.effect and step.scope == delivery.scope
+            # An undo may be made in a later step than the call that it undoes.
+            if effect.name == delivery.call.effect
+            and (step.scope == delivery.scope or effect is not declared)
         ),
         None,
     )

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from runs.definition.effects import NotSent
-from runs.rules.redaction import redact, replace_known
+from runs.rules.redaction import SHORTEST_WORD, redact, replace_known
 
 PREFIX = "MILEPOST_SECRET_"
 _resolved: dict[str, str] = {}
@@ -33,6 +33,17 @@ def _value(name: str) -> str:
         )
     _resolved[name] = value
     return value
+
+
+def too_short() -> list[str]:
+    """The names of secrets that are known here and too short to be taken out of a text."""
+    named = (name for name in os.environ if name.startswith(PREFIX))
+    values = {name.removeprefix(PREFIX).lower(): os.environ[name] for name in named}
+    folder = Path(settings.VAR_DIR) / "secrets"
+    for file in folder.iterdir() if folder.is_dir() else ():
+        if file.is_file() and file.name.lower() not in values:
+            values[file.name] = file.read_text(errors="replace").strip()
+    return sorted(name for name, value in values.items() if len(value) < SHORTEST_WORD)
 
 
 def safe(text: str) -> str:

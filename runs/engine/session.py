@@ -92,6 +92,11 @@ class Session:
     def fence(self) -> Fence:
         return self.claimed.fence
 
+    @property
+    def claimed_with_a_word(self) -> bool:
+        """Whether somebody may have said what to do first, before the step was ever entered."""
+        return self.begun is self.claimed.step and self.claimed.reason != "start"
+
     def hold_lease(self) -> None:
         """Wait out a moment of doubt about the lease; raises FenceLost when it is gone (R1)."""
         if not self.keeper.trusts_its_lease() and not self.keeper.wait_until_trusted():
@@ -132,9 +137,10 @@ def begin_attempt(session: Session) -> Attempt:
     """Prepare the entry of the current step's body."""
     begun = session.begun
     declared = next(each for each in session.workflow.steps if each.key == begun.key)
+    may_be_answered = begun.attempt > 1 or session.claimed_with_a_word
     answers = (
         resume.answers_of(session.fence.run_id, step=begun.key, generation=begun.generation)
-        if begun.attempt > 1
+        if may_be_answered
         else {}
     )
     return Attempt(

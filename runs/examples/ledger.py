@@ -1,6 +1,6 @@
 """Every write of the bundled workflows to their own rows, each inside a checkpoint of the run."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from runs.definition import Judged
@@ -55,6 +55,12 @@ def keep_judgements(run_id: UUID, judged: Iterable[tuple[Message, Judged]]) -> N
         unique_fields=["run_id", "ordinal"],
         update_fields=JUDGEMENT_FIELDS,
     )
+
+
+def put_entries(run_id: UUID, *, step: str, attempt: int, values: Sequence[int]) -> None:
+    """These rows of a step, once, however often it writes them: a replay puts them anew."""
+    Entry.objects.filter(run_id=run_id, step=step, ordinal__in=values).delete()
+    keep_entries(run_id, step=step, attempt=attempt, values=values)
 
 
 def keep_entries(run_id: UUID, *, step: str, attempt: int, values: Iterable[int]) -> None:

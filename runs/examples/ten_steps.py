@@ -85,10 +85,10 @@ class TenSteps(Workflow):
 
     @step(reads=["items", "size"], writes=["gathered"])
     def gather(self, run: Run) -> None:
-        """Write a row for each number, a page between two checkpoints."""
+        """Write a row for each number, a page between two checkpoints; a replay puts them anew."""
         for page in run.pages(range(1, run.read("items") + 1), size=run.read("size")):
             with run.checkpoint(cursor=page.end):
-                ledger.keep_entries(run.id, step=run.step, attempt=run.attempt, values=page)
+                ledger.put_entries(run.id, step=run.step, attempt=run.attempt, values=page.items)
             run.progress(page.end.ordinal, run.read("items"))
         run.write("gathered", queries.sum_of_entries(run.id, step=run.step))
 
@@ -147,7 +147,7 @@ class TenSteps(Workflow):
     def book(self, run: Run) -> None:
         """Write rows together with the record that the step is done, or not at all."""
         numbers = range(1, run.read("items") + 1)
-        ledger.keep_entries(run.id, step=run.step, attempt=run.attempt, values=numbers)
+        ledger.put_entries(run.id, step=run.step, attempt=run.attempt, values=numbers)
         run.write("booked", len(numbers))
 
     @step(reads=["booked"], writes=["notified"], effects=[notify], retry=BRIEF)

@@ -1,5 +1,6 @@
 """What a due time begins: a run, one in place of the run before, a place in the queue, or nothing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -13,7 +14,7 @@ from runs.queries import schedules
 from runs.queries.schedules import Before
 from runs.rules import canonical, inputs
 from runs.rules.inputs import InvalidInput
-from runs.rules.overlap import Act, Overlap, Standing, decide
+from runs.rules.overlap import Act, Overlap, Standing, decide, decide_all
 from runs.rules.plan import BrokenWorkflow, plan_of
 from runs.rules.policy import system
 from runs.rules.schedules import FiringState
@@ -44,19 +45,16 @@ class Outcome:
 def begin(schedule: Schedule, nominal: datetime, *, note: str, now: datetime) -> Outcome:
     """As the overlap policy says of how the run before stands; the schedule is locked."""
     overlap = Overlap(schedule.overlap)
+    if overlap is Overlap.REPLACE:
+        return _begin_alone(schedule, nominal, note=note, now=now)
     before = Before(run=None, standing=Standing.OVER)
     if overlap is not Overlap.CONCURRENT:
-        before = schedules.before(schedule.pk)
-    if overlap is Overlap.REPLACE and before.run is not None:
-        # Held before it is looked at: between the two a worker might take it.
-        transitions.lock(before.run.pk)
         before = schedules.before(schedule.pk)
     decided = decide(
         overlap,
         before.standing,
         named=before.named,
         one_is_queued=schedules.queued_firing(schedule.pk) is not None,
-        in_doubt=before.in_doubt,
         waits_for=before.waits_for,
     )
     match decided.act:
@@ -64,9 +62,40 @@ def begin(schedule: Schedule, nominal: datetime, *, note: str, now: datetime) ->
             return start(schedule, nominal, note=note)
         case Act.SKIP:
             return Outcome(state=FiringState.SKIPPED, reason=decided.reason)
-        case Act.QUEUE:
-            return Outcome(state=FiringState.QUEUED, reason=decided.reason, in_vain=False)
-    return _replace(schedule, nominal, before, because=decided.reason, now=now)
+    return Outcome(state=FiringState.QUEUED, reason=decided.reason, in_vain=False)
+
+
+def _begin_alone(schedule: Schedule, nominal: datetime, *, note: str, now: datetime) -> Outcome:
+    """In place of every run of the schedule that is open: several may be, after other policies."""
+    # Held before they are looked at, in the order of their ids (R18): between the two a worker
+    # might take one. What opens only now was not looked at, and is not replaced.
+    held = sorted(each.run.pk for each in schedules.open_before(schedule.pk) if each.run)
+    for run_id in held:
+        transitions.lock(run_id)
+    olds = [each for each in schedules.open_before(schedule.pk) if each.run and each.run.pk in held]
+    decided = decide_all(
+        [
+            decide(
+                Overlap.REPLACE,
+                each.standing,
+                named=each.named,
+                in_doubt=each.in_doubt,
+                waits_for=each.waits_for,
+            )
+            for each in olds
+        ]
+    )
+    if decided.act is Act.START:
+        return start(schedule, nominal, note=note)
+    if decided.act is Act.SKIP:
+        return Outcome(state=FiringState.SKIPPED, reason=decided.reason)
+    return _replace(
+        schedule,
+        nominal,
+        [each.run for each in olds if each.run],
+        because=decided.reason,
+        now=now,
+    )
 
 
 def start(schedule: Schedule, nominal: datetime, *, note: str) -> Outcome:
@@ -89,22 +118,25 @@ def start(schedule: Schedule, nominal: datetime, *, note: str) -> Outcome:
 
 
 def _replace(
-    schedule: Schedule, nominal: datetime, before: Before, *, because: str, now: datetime
+    schedule: Schedule, nominal: datetime, olds: Sequence[Run], *, because: str, now: datetime
 ) -> Outcome:
-    """The new run is there at once; it is placed when the old one is superseded, never earlier."""
-    if before.run is None:
-        return start(schedule, nominal, note="")
+    """The new run is there at once; it is placed when the last of these is superseded, never earlier.
+
+    It is begun in place of the newest, `olds[0]`; the caller holds them all.
+    """
     try:
-        heir = _heir(schedule, nominal, before.run, because=because)
+        heir = _heir(schedule, nominal, olds[0], because=because)
     except COULD_NOT as refused:
         return _refused(refused)
-    old, by = transitions.lock(before.run.pk), heir.started_by
-    if old.state == RunState.RUNNING:
-        new = birth.born(heir, now=now, waits_for=superseding.until_it_lets_go(old))
-        superseding.request(new, old, because=because, by=by, now=now)
-    else:
-        new = birth.born(heir, now=now)
-        superseding.take_place(new, old, because=because, by=by, now=now)
+    at_work = [old for old in olds if old.state == RunState.RUNNING]
+    besides = [old for old in olds if old.state != RunState.RUNNING]
+    waits_for = superseding.until_they_let_go(at_work, besides=besides) if at_work else None
+    new, by = birth.born(heir, now=now, waits_for=waits_for), heir.started_by
+    for old in olds:
+        if old.state == RunState.RUNNING:
+            superseding.request(new, old, because=because, by=by, now=now)
+        else:
+            superseding.take_place(new, old, because=because, by=by, now=now)
     return Outcome(state=FiringState.REPLACED, reason=because, run_id=new.pk)
 
 

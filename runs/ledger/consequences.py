@@ -18,9 +18,11 @@ from runs.ledger import (
 )
 from runs.models import Run, Wait
 from runs.queries.plans import plan_by_hash
-from runs.rules import canonical, inputs
+from runs.rules import canonical
 from runs.rules.asks import Then
 from runs.rules.chain import Draft
+from runs.rules.corrections import TwoValues, filled_in
+from runs.rules.inputs import InvalidInput
 from runs.rules.policy import system
 from runs.rules.states import RunState
 
@@ -96,10 +98,8 @@ def go_on(run: Run, *, closed: Sequence[Draft], because: str, by: str, now: date
 def _correct(run: Run, way: Way, *, now: datetime) -> None:
     """What was left empty stays as it is; what was asked about the old input is asked anew."""
     Wait.objects.filter(pk=way.wait.pk).update(superseded=True, fence=run.fence)
-    declared = {each.name: each for each in plan_by_hash(run.plan_id).input_fields}
-    values = {
-        name: inputs.parsed(declared[name], str(text))
-        for name, text in way.fields.items()
-        if text not in (None, "")
-    }
+    try:
+        values = filled_in(plan_by_hash(run.plan_id).input_fields, way.fields)
+    except TwoValues as both:
+        raise InvalidInput(run.workflow, {both.field: str(both)}) from None
     correcting.correct_held(run, values=values, by=way.by, because=way.because, now=now)

@@ -27,7 +27,8 @@ def open_wait(run: Run, place: StepPlace, wait: WaitDraft, *, now: datetime) -> 
         "subject": wait.asks,
         "opened_at": now,
     }
-    if place.attempt > 1 and (again := Wait.objects.filter(**named, state="withdrawn").first()):
+    withdrawn = Wait.objects.filter(**named, state="withdrawn", superseded=False)
+    if place.attempt > 1 and (again := withdrawn.first()):
         return _open_again(again, values)
     return Wait.objects.create(**named, **values)
 

@@ -120,7 +120,7 @@ def _go_on(run: Run, actor: Actor, event: Draft, *, because: str, now: datetime)
         return
     wait = Wait.objects.filter(run=run, state=WaitState.OPEN.value).first()
     if wait is not None:
-        _move_due_time(run, wait, now=now)
+        _let_its_clock_go_on(run, wait, now=now)
         told = lifecycle.line(
             run,
             state=RunState.WAITING,
@@ -136,13 +136,17 @@ def _go_on(run: Run, actor: Actor, event: Draft, *, because: str, now: datetime)
     assignments.place(run, reason=f"resumed by {actor.name}{said}"[:300], now=now)
 
 
-def _move_due_time(run: Run, wait: Wait, *, now: datetime) -> None:
-    """Its clock stood while the run was paused; a timer or a retry is due when it was due (R9)."""
-    if wait.due_at is None or wait.on_due == "resume" or run.paused_at is None:
+def _let_its_clock_go_on(run: Run, wait: Wait, *, now: datetime) -> None:
+    """It stood while the run was paused; a timer or a retry is due when it was due (R9)."""
+    if wait.on_due == "resume" or run.paused_at is None:
         return
-    stood = now - max(run.paused_at, wait.opened_at)
+    since, gate = max(run.paused_at, wait.opened_at), gates.gate_for(wait.kind)
+    gate.go_on(wait.pk, since, now)
+    if wait.due_at is None:
+        return
+    stood = now - since
     Wait.objects.filter(pk=wait.pk).update(due_at=F("due_at") + stood, fence=run.fence)
-    gates.gate_for(wait.kind).postpone(wait.pk, wait.due_at + stood)
+    gate.postpone(wait.pk, wait.due_at + stood)
 
 
 def resume_all(

@@ -10,12 +10,21 @@ from runs.ledger import assignments, audit, birth, ending, replaced, transitions
 from runs.ledger.commits import commits
 from runs.models import Call, Run, Wait
 from runs.queries.clock import db_now
-from runs.queries.lineage import ready_restart, waiting_restart
+from runs.queries.lineage import (
+    LETS_GO,
+    have_made_room,
+    predecessors,
+    ready_restart,
+    still_held,
+    waiting_restart,
+)
 from runs.queries.preview import is_being_cancelled, restart_preview, unsettled_keys
 from runs.rules import canonical, succession
 from runs.rules.chain import Draft
 from runs.rules.states import FINAL, AssignmentState, CallState, RunState, WaitKind, WaitState
 from runs.rules.written import WaitDraft
+
+SEVERAL = 2
 
 
 def take_place(
@@ -80,7 +89,18 @@ def request(new: Run, old: Run, *, because: str, by: str, now: datetime) -> None
 
 def until_it_lets_go(old: Run) -> WaitDraft:
     """What the new run waits for meanwhile."""
-    return WaitDraft(name=f"run {old.pk} has let go", kind=WaitKind.CAPACITY)
+    return until_they_let_go([old])
+
+
+def until_they_let_go(olds: Sequence[Run], *, besides: Sequence[Run] = ()) -> WaitDraft:
+    """The same of several that are at work; the place of those `besides` is taken at once."""
+    ids = [str(old.pk) for old in olds]
+    letting = f"runs {ids[0]} and {len(ids) - 1} more have" if len(ids) > 1 else f"run {ids[0]} has"
+    return WaitDraft(
+        name=f"{letting} let go",
+        kind=WaitKind.CAPACITY,
+        asks=canonical.dumps({LETS_GO: [*ids, *(str(old.pk) for old in besides)]}),
+    )
 
 
 def question(
@@ -161,19 +181,31 @@ def stop(old: Run, *, actor: str, now: datetime, fence: int = 0) -> bool:
     # Not one about which a person is asked still: whoever answers has locked it before the old one.
     new = ready_restart(old.pk)
     new = transitions.lock(new.pk) if new else None
+    ready = new if new is not None and new.state == RunState.WAITING else None
     unknown = _unsettled_now(old)
-    if new is not None and new.state == RunState.WAITING and not unknown:
-        take_place(new, old, because=old.reason, by=actor, now=now, fence=fence)
-        _let_begin(new, old, by=actor, now=now)
+    if ready is not None and not unknown:
+        take_place(ready, old, because=old.reason, by=actor, now=now, fence=fence)
+        if not still_held(ready, besides=old):
+            _let_begin(ready, old, by=actor, now=now)
         return True
     because = _unknown(unknown) if unknown else _called_off(old)
-    if new is not None and new.state == RunState.WAITING:
-        replaced.given_up(new, because=because)
-        ending.end(new, to=RunState.CANCELLED, because=because, actor=actor, now=now)
+    if ready is not None:
+        _go_without(ready, old, because=because, by=actor, now=now)
     Run.objects.filter(pk=old.pk).update(cancel_requested=False, supersede_requested=False)
     old.cancel_requested = old.supersede_requested = False
     old.reason = because
     return False
+
+
+def _go_without(new: Run, old: Run, *, because: str, by: str, now: datetime) -> None:
+    """The old run stays: the new one is called off, unless others have made room for it already."""
+    if still_held(new, besides=old):
+        return
+    if have_made_room(new):
+        _let_begin(new, old, by=by, now=now)
+        return
+    replaced.given_up(new, because=because)
+    ending.end(new, to=RunState.CANCELLED, because=because, actor=by, now=now)
 
 
 def _called_off(old: Run) -> str:
@@ -191,6 +223,7 @@ def _unsettled_now(old: Run) -> list[str]:
 
 
 def _let_begin(new: Run, old: Run, *, by: str, now: datetime) -> None:
+    """Nobody whose place it takes is at work any more; `old` was the last."""
     text = canonical.dumps({"superseded": str(old.pk)})
     wait = Wait.objects.get(run=new, state=WaitState.OPEN.value)
     Wait.objects.filter(pk=wait.pk).update(
@@ -218,10 +251,13 @@ def call_off(new_id: UUID) -> bool:
         wait = Wait.objects.filter(run=new, state=WaitState.OPEN.value).first()
         if old is None or wait is None or wait.kind != WaitKind.CAPACITY:
             return False
-        if RunState(old.state) not in FINAL:
+        if old.state == RunState.RUNNING or still_held(new, besides=old):
             return False
-        because = f"Run {old.pk} ended as {old.state} before it could be superseded."
-        if replaced.nothing(new, because=because):
+        if RunState(old.state) not in FINAL and len(predecessors(new)) < SEVERAL:
+            return False
+        word = "ended" if RunState(old.state) in FINAL else "stopped"
+        because = f"Run {old.pk} {word} as {old.state} before it could be superseded."
+        if have_made_room(new) or replaced.nothing(new, because=because):
             _let_begin(new, old, by="watch", now=now)
             return True
         ending.end(new, to=RunState.CANCELLED, because=because, actor="watch", now=now)

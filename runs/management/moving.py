@@ -57,7 +57,7 @@ class MovingCommand(VerbCommand):
         if because:
             given.short_enough(because, named="--because", most=2000)
         if said["all"]:
-            tenant_id = _which(actor, **said)
+            tenant_id = which_of_all(actor, **said)
             done = resuming.resume_all(
                 actor, because=because, tenant_id=tenant_id, at_most=ALL_AT_MOST
             )
@@ -71,7 +71,7 @@ class MovingCommand(VerbCommand):
     def do_pause(self, actor: Actor, *, as_json: bool, because: str, **said: Any) -> None:
         given.short_enough(because, named="--because", most=2000)
         if said["all"]:
-            tenant_id = _which(actor, **said)
+            tenant_id = which_of_all(actor, **said)
             done = pausing.pause_all(
                 actor, because=because, tenant_id=tenant_id, at_most=ALL_AT_MOST
             )
@@ -123,7 +123,7 @@ def _the_one(actor: Actor, *, run: str | None, tenant: str | None, **_: Any) -> 
     return given.the_run(actor, run, only_one=True)
 
 
-def _which(actor: Actor, *, run: str | None, tenant: str | None, **said: Any) -> int | None:
+def which_of_all(actor: Actor, *, run: str | None, tenant: str | None, **said: Any) -> int | None:
     if run is not None or said.get("deadline"):
         raise given.Misused("--all takes no run and no deadline.")
     return None if tenant is None else given.the_tenant(actor, tenant)

@@ -53,6 +53,11 @@ class Call(models.Model):
             models.UniqueConstraint(
                 fields=["run", "scope", "effect", "resource"], name="one_call_per_resource"
             ),
+            models.UniqueConstraint(
+                fields=["undoes"],
+                condition=models.Q(undoes__isnull=False),
+                name="one_undo_per_call",
+            ),
             models.CheckConstraint(
                 condition=models.Q(irreversible=False) | ~models.Q(authority=""),
                 name="irreversible_call_has_an_authority",

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 from runs.models import Assignment, Event, Run, Wait
 from runs.queries.clock import db_now
 from runs.queries.workers import idle_workers
-from runs.rules.states import FINAL, AssignmentState, RunState, WaitKind, WaitState
+from runs.rules.states import AssignmentState, RunState, WaitKind, WaitState
 
 
 def waits_due(*, at_most: int) -> list[int]:
@@ -36,15 +36,14 @@ def waits_with_a_kept_event(*, at_most: int) -> list[int]:
 
 
 def restarts_too_late(*, at_most: int) -> list[UUID]:
-    """Runs that stand ready to take the place of one which has ended by itself meanwhile."""
+    """Runs that stand ready to take the place of one which has ended or stopped by itself meanwhile."""
     ready = Run.objects.filter(
         restart_of__isnull=False,
         fence=0,
         state=RunState.WAITING.value,
-        restart_of__state__in=sorted(state.value for state in FINAL),
         waits__state=WaitState.OPEN.value,
         waits__kind=WaitKind.CAPACITY.value,
-    )
+    ).exclude(restart_of__state=RunState.RUNNING.value)
     return list(ready.values_list("pk", flat=True)[:at_most])
 
 

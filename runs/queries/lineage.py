@@ -2,10 +2,15 @@
 
 from uuid import UUID
 
-from runs.models import Run
+from django.db.models import Q
+
+from runs.models import Run, Wait
+from runs.rules import canonical
 from runs.rules.states import FINAL, RunState, WaitKind, WaitState
 
 MOST_RELATED = 200
+# Under which name the wait of a run that stands ready keeps whose letting go it waits for.
+LETS_GO = "lets_go"
 
 
 def restarts_of(run_id: UUID) -> list[Run]:
@@ -20,10 +25,40 @@ def waiting_restart(run_id: UUID) -> Run | None:
 
 
 def ready_restart(run_id: UUID) -> Run | None:
-    """The one of them that waits for nothing but this run's worker: no person is asked any more."""
-    rows = Run.objects.filter(restart_of=run_id, state=RunState.WAITING.value, fence=0)
-    ready = rows.filter(waits__state=WaitState.OPEN.value, waits__kind=WaitKind.CAPACITY.value)
+    """The one of them that waits for nothing but this run's worker: no person is asked any more.
+
+    Also one that was begun in place of another run, and takes this one's place as well.
+    """
+    ready = Run.objects.filter(
+        Q(restart_of=run_id) | Q(waits__subject__contains=str(run_id)),
+        restart_of__isnull=False,
+        state=RunState.WAITING.value,
+        fence=0,
+        waits__state=WaitState.OPEN.value,
+        waits__kind=WaitKind.CAPACITY.value,
+    )
     return ready.order_by("created_at").first()
+
+
+def still_held(new: Run, *, besides: Run) -> bool:
+    """Whether another run whose place this one takes is in a worker's hands, and asked to let go."""
+    others = Run.objects.filter(pk__in=predecessors(new)).exclude(pk=besides.pk)
+    return others.filter(state=RunState.RUNNING.value, cancel_requested=True).exists()
+
+
+def have_made_room(new: Run) -> bool:
+    """Whether any run was superseded by this one before it began."""
+    named = predecessors(new)
+    return Run.objects.filter(pk__in=named, state=RunState.SUPERSEDED.value).exists()
+
+
+def predecessors(new: Run) -> list[str]:
+    """Whose place a run takes that stands ready still."""
+    wait = Wait.objects.filter(
+        run=new, state=WaitState.OPEN.value, kind=WaitKind.CAPACITY.value
+    ).first()
+    told = canonical.loads(wait.subject) if wait else {}
+    return list(told.get(LETS_GO, []))
 
 
 def is_unborn(run: Run) -> bool:

@@ -106,13 +106,15 @@ def one(actor: Actor, channel_id: int) -> Row | None:
     return None if found is None else _rows([found])[0]
 
 
-def named(actor: Actor, name: str) -> Row | None:
-    """By its name, or by its number."""
+def named(actor: Actor, name: str, *, tenant: str = "") -> list[Row]:
+    """By its name, which several tenants may use, or by its number."""
     rows = _visible(actor)
-    found = rows.filter(name=name).first()
-    if found is None and name.isascii() and name.isdecimal():
-        found = rows.filter(pk=int(name)).first()
-    return None if found is None else _rows([found])[0]
+    if tenant:
+        rows = rows.filter(tenant__slug=tenant)
+    found = list(rows.filter(name=name))
+    if not found and name.isascii() and name.isdecimal():
+        found = list(rows.filter(pk=int(name)))
+    return _rows(found)
 
 
 def _rows(found: Sequence[Channel]) -> list[Row]:

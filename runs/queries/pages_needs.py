@@ -1,15 +1,22 @@
 """Which runs need a person now, which may soon, how many go on, which ended last."""
 
-from django.db.models import Q, QuerySet
+from datetime import UTC, datetime
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import TruncHour
 
 from runs.models import AuditEvent, Run, Step
 from runs.queries.keyset import count_up_to
 from runs.queries.visibility import visible_runs, visible_to
+from runs.rules import hours
+from runs.rules.hours import Begun, Hours
 from runs.rules.policy import Actor
 from runs.rules.states import FINAL, OPEN, RunState
 
 SHOWN = 50
 CAP = 99
+# So many of the newest runs are counted by the hour; the page says so where there are more.
+MOST_BY_HOUR = 10_000
 
 
 def failed(actor: Actor) -> QuerySet[Run]:
@@ -47,6 +54,19 @@ def counts_now(actor: Actor) -> dict[str, int]:
     runs = visible_runs(actor)
     states = (state.value for state in RunState if state in OPEN)
     return {state: count_up_to(runs.filter(state=state)) for state in states}
+
+
+def hours_until(actor: Actor, *, now: datetime) -> Hours:
+    """The runs of the last 24 hours by the hour in which they began, as they stand now."""
+    newest = visible_runs(actor).filter(created_at__gte=hours.since(now)).order_by("-created_at")
+    counted = Run.objects.filter(pk__in=newest.values("pk")[:MOST_BY_HOUR]).order_by()
+    rows = counted.values_list(TruncHour("created_at", tzinfo=UTC), "state")
+    begun = [
+        Begun(start=start, state=state, amount=amount)
+        for start, state, amount in rows.annotate(amount=Count("pk"))
+    ]
+    more = sum(each.amount for each in begun) >= MOST_BY_HOUR
+    return hours.hours_of(begun, now=now, more=more)
 
 
 def just_finished(actor: Actor, *, amount: int = 10) -> list[Run]:

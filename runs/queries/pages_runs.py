@@ -13,6 +13,7 @@ from runs.queries.keyset import Position, Slice, count_up_to, slice_of
 from runs.queries.plans import plan_by_hash
 from runs.queries.visibility import visible_runs
 from runs.queries.why import Rows, crew, why_from
+from runs.rules.hours import HOUR
 from runs.rules.policy import Actor
 from runs.rules.states import OPEN, AssignmentState, RunState, WaitState
 from runs.rules.why import Why
@@ -28,6 +29,7 @@ class Wanted:
     workflow: str = ""
     waits_for: str = ""
     within: timedelta | None = None
+    hour: datetime | None = None
     text: str = ""
 
 
@@ -54,6 +56,8 @@ def wanted_runs(actor: Actor, wanted: Wanted, *, now: datetime) -> QuerySet[Run]
         runs = runs.filter(waits__state=WaitState.OPEN.value, waits__kind=wanted.waits_for)
     if wanted.within:
         runs = runs.filter(created_at__gte=now - wanted.within)
+    if wanted.hour:
+        runs = runs.filter(created_at__gte=wanted.hour, created_at__lt=wanted.hour + HOUR)
     return runs.filter(_named(wanted.text)) if wanted.text else runs
 
 

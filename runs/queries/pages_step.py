@@ -13,7 +13,8 @@ from runs.queries.plans import plan_by_hash
 from runs.queries.why import question_of
 from runs.rules.payloads import Payload, payload_of
 from runs.rules.plan import Plan, PlanStep
-from runs.rules.states import CallState, StepState, WaitState
+from runs.rules.states import FINAL, CallState, RunState, StepState, WaitState
+from runs.rules.undoing import may_be_undone
 from runs.rules.words import of
 
 CALLS_SHOWN = 20
@@ -27,6 +28,7 @@ class CallShown:
     call: Call
     request: Payload
     answer: Payload | None
+    may_be_undone: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +66,7 @@ def step_page(run: Run, key: str, *, visible: bool) -> StepPage | None:
         wait=wait,
         verdict=_verdict(declared, step, wait, attempts, states),
         attempts=attempts,
-        calls=_calls(run, key, plan, visible=visible),
+        calls=_calls(run, declared, plan, visible=visible),
         calls_total=sum(states.values()),
         checkpoints=list(
             Checkpoint.objects.filter(run=run, step=key).order_by("-number")[:CHECKPOINTS_SHOWN]
@@ -87,17 +89,27 @@ def _call_states(run: Run, key: str) -> dict[str, int]:
     return dict(rows.annotate(amount=Count("pk")))
 
 
-def _calls(run: Run, key: str, plan: Plan, *, visible: bool) -> list[CallShown]:
-    rows = Call.objects.filter(run=run, step=key).order_by("-pk")[:CALLS_SHOWN]
-    return [_call(call, plan.hidden_in(call.effect), visible=visible) for call in rows]
+def _calls(run: Run, declared: PlanStep, plan: Plan, *, visible: bool) -> list[CallShown]:
+    rows = Call.objects.filter(run=run, step=declared.key).order_by("-pk")[:CALLS_SHOWN]
+    undoable = {each.name for each in declared.effects if each.compensated}
+    final = RunState(run.state) in FINAL
+    return [
+        _call(
+            call,
+            plan.hidden_in(call.effect),
+            visible=visible,
+            may_be_undone=call.effect in undoable and not final and may_be_undone(call),
+        )
+        for call in rows
+    ]
 
 
-def _call(call: Call, paths: Sequence[str], *, visible: bool) -> CallShown:
+def _call(call: Call, paths: Sequence[str], *, visible: bool, may_be_undone: bool) -> CallShown:
     request = payload_of(call.request, visible=visible, digest=call.request_digest, paths=paths)
-    if call.answer is None:
-        return CallShown(call=call, request=request, answer=None)
-    answer = payload_of(call.answer, visible=visible, digest=call.answer_digest, paths=paths)
-    return CallShown(call=call, request=request, answer=answer)
+    answer = None
+    if call.answer is not None:
+        answer = payload_of(call.answer, visible=visible, digest=call.answer_digest, paths=paths)
+    return CallShown(call=call, request=request, answer=answer, may_be_undone=may_be_undone)
 
 
 def facts_read(run: Run, declared: PlanStep) -> str:

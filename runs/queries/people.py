@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from runs.models import Membership, Tenant
 from runs.queries.memberships import DEFAULT
 
+MOST_MAILED = 50
 MAY_ACT = ("approvals.decide", "runs.operate")
 
 
@@ -38,7 +39,7 @@ def addresses(
     tenant_id: int,
     groups: Collection[str] = (),
     users: Collection[int] = (),
-    most: int = 50,
+    most: int = MOST_MAILED,
 ) -> list[str]:
     """Their mail addresses."""
     people = to_be_told(tenant_id=tenant_id, groups=groups, users=users).exclude(email="")

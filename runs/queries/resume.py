@@ -20,7 +20,7 @@ from runs.models import (
 from runs.rules import canonical
 from runs.rules.answers import Answered
 from runs.rules.calls import CallRecord, record_of
-from runs.rules.states import AssignmentState, StepState, WaitState, WorkerState
+from runs.rules.states import AssignmentState, CallState, StepState, WaitState, WorkerState
 
 
 class Reached(NamedTuple):
@@ -68,16 +68,32 @@ def answers_of(run_id: UUID, *, step: str, generation: int) -> dict[str, Answere
 
 
 def calls_of(run_id: UUID, *, scope: str) -> dict[tuple[str, str], CallRecord]:
-    """The calls of a key scope, by (effect, resource)."""
-    rows = Call.objects.filter(run_id=run_id, scope=scope)
+    """The calls of a key scope, by (effect, resource), and the undos made in any step."""
+    rows = Call.objects.filter(Q(scope=scope) | Q(undoes__isnull=False), run_id=run_id)
     return {(row.effect, row.resource): record_of(row) for row in rows.iterator()}
+
+
+class InScope(NamedTuple):
+    """A call, and the key scope of the step that made it."""
+
+    call: CallRecord
+    scope: str
+
+
+def call_under(key: str) -> InScope:
+    """The call that carries this key."""
+    row = Call.objects.get(key=key)
+    return InScope(record_of(row), row.scope)
 
 
 def unaccepted_calls(run_id: UUID, *, scope: str, generation: int) -> list[CallRecord]:
     """Calls of a step that no checkpoint of this generation has accepted yet."""
+    done = Q(undoes__isnull=False, state=CallState.CONFIRMED.value)
     rows = Call.objects.filter(run_id=run_id, scope=scope).filter(
         Q(generation=generation, checkpoint=None) | Q(generation__lt=generation)
     )
+    # What undid a call was made for a person, not by the body, which need not name it.
+    rows = rows.exclude(done)
     return [record_of(row) for row in rows.order_by("id")]
 
 

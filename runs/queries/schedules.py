@@ -1,5 +1,6 @@
 """What the clockwork and its pages ask about schedules: which are due, and how the run before stands."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -67,13 +68,24 @@ def queued_firing(schedule_id: int) -> Firing | None:
 
 def before(schedule_id: int) -> Before:
     """How the run before stands; whatever was begun in its place stands for it."""
+    newest = next(_open_runs(schedule_id), None)
+    return _before(newest) if newest else Before(run=None, standing=Standing.OVER)
+
+
+def open_before(schedule_id: int) -> list[Before]:
+    """The same of every run of a schedule that is not over, the newest first."""
+    return [_before(run) for run in _open_runs(schedule_id)]
+
+
+def _open_runs(schedule_id: int) -> Iterator[Run]:
     firings = Firing.objects.filter(schedule=schedule_id, run__isnull=False)
     recent = firings.select_related("run__worker").order_by("-nominal_at")[:LOOKED_BACK]
+    seen = set()
     for firing in recent:
         run = standing_for(firing.run) if firing.run else None
-        if run is not None and run.state not in OVER:
-            return _before(run)
-    return Before(run=None, standing=Standing.OVER)
+        if run is not None and run.state not in OVER and run.pk not in seen:
+            seen.add(run.pk)
+            yield run
 
 
 def _before(run: Run) -> Before:

@@ -3,7 +3,30 @@
 from dataclasses import asdict
 from typing import Any
 
+from runs.queries.undoing import UndoPage
+from runs.rules.canonical import digest
 from runs.rules.preview import Preview
+from runs.rules.undoing import TYPED
+
+
+def undo_shown(page: UndoPage) -> dict[str, Any]:
+    """What undoing one call would send; `confirm` is what has to be typed where it is final."""
+    undo = page.undo
+    return {
+        "id": str(page.run.pk),
+        "undoes": {
+            "key": page.call.key,
+            "effect": page.call.effect,
+            "resource": page.call.resource,
+            "state": page.call.state,
+        },
+        "undo": {"effect": undo.effect.name, "key": undo.key} if undo else None,
+        "request_digest": digest(undo.request) if undo else "",
+        "irreversible": page.grave,
+        "confirm": page.call.key[-TYPED:] if page.grave and not page.refusal else "",
+        "refusal": page.refusal,
+        "happens": page.happens,
+    }
 
 
 def preview_shown(preview: Preview) -> dict[str, Any]:

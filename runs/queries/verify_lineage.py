@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
-from runs.models import Assignment, Run
-from runs.queries.verify_subject import Subject
+from django.db.models import Q
+
+from runs.models import Assignment, AuditEvent, Run
+from runs.queries.verify_subject import Subject, read
 from runs.rules.states import RunState
 from runs.rules.violations import Violation
 
@@ -12,7 +14,7 @@ def lineage_holds(subject: Subject) -> Iterator[Violation]:
     """A superseded run has an heir that was not called off; a request to supersede has one that waits."""
     run = subject.run
     if subject.state is RunState.SUPERSEDED:
-        heirs = Run.objects.filter(restart_of=run)
+        heirs = Run.objects.filter(Q(restart_of=run) | Q(pk__in=_told_heirs(run)))
         # One that was cancelled before it was placed took nobody's place.
         stands = heirs.exclude(state=RunState.CANCELLED.value).exists()
         if not stands and not Assignment.objects.filter(run__in=heirs).exists():
@@ -21,3 +23,10 @@ def lineage_holds(subject: Subject) -> Iterator[Violation]:
         yield subject.violates(
             "R17", f"It is {subject.state.value}, and is still asked to be superseded."
         )
+
+
+def _told_heirs(run: Run) -> list[str]:
+    """Who took its place as its own chain says: one run may take the place of several."""
+    rows = AuditEvent.objects.filter(run=run, kind="run.superseded").exclude(body="")
+    told = [read(body) or {} for body in rows.values_list("body", flat=True)]
+    return [one["restarted_as"] for one in told if one.get("restarted_as")]

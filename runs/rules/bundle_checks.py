@@ -23,12 +23,28 @@ LINE_FIELDS = {
     "plan_hash": "plan_id",
 }
 _of_other_apps: list[Check] = []
+_notes: list[Check] = []
 
 
 def register(check: Check) -> None:
     """Let another app check the parts that it has put into bundles."""
     if check not in _of_other_apps:
         _of_other_apps.append(check)
+
+
+def register_note(check: Check) -> None:
+    """Let another app say what a bundle that has no fault cannot show."""
+    if check not in _notes:
+        _notes.append(check)
+
+
+def notes_of(path: Path) -> list[str]:
+    """What a bundle without faults does not show, in sentences; older ones show less. Raises Unreadable."""
+    bundle = opened(path)
+    try:
+        return [said for check in _notes for said in check(bundle)]
+    finally:
+        bundle.file.close()
 
 
 def faults_of(path: Path, *, head: str = "") -> list[str]:

@@ -1,7 +1,11 @@
 """What happens when a schedule is due while its run before still goes on: one table."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+# So many of the runs that are replaced together are named in the reason.
+NAMED = 5
 
 
 class Overlap(StrEnum):
@@ -44,7 +48,7 @@ class Decided:
 OVERLAP_SAYS: dict[Overlap, str] = {
     Overlap.CONCURRENT: "start beside it",
     Overlap.SKIP: "skip, and say so",
-    Overlap.REPLACE: "supersede it at its next checkpoint, then start",
+    Overlap.REPLACE: "supersede whatever is open at its next checkpoint, then start",
     Overlap.QUEUE_ONE: "let one wait until it is over, skip further ones",
 }
 STANDS: dict[Standing, str] = {
@@ -103,3 +107,24 @@ def decide(
         case Act.REPLACE:
             return Decided(act=act, reason=f"{told}; it is superseded")
     return Decided(act=act, reason=f"{told}; starts when that is superseded at its next checkpoint")
+
+
+def decide_all(decisions: Sequence[Decided]) -> Decided:
+    """What becomes of a time that would replace several runs: all of them, or none.
+
+    What keeps one from being replaced keeps the time from starting; what one has to let go first,
+    the new run waits for.
+    """
+    for act in (Act.SKIP, Act.REPLACE_WHEN_IT_LETS_GO, Act.REPLACE):
+        those = [each for each in decisions if each.act is act]
+        if those and act is Act.SKIP:
+            return those[0]
+        if those:
+            return Decided(act=act, reason=_together(decisions))
+    return decisions[0] if decisions else Decided(act=Act.START, reason="")
+
+
+def _together(decisions: Sequence[Decided]) -> str:
+    named = "; ".join(each.reason for each in decisions[:NAMED])
+    more = len(decisions) - NAMED
+    return named if more <= 0 else f"{named}; and so are {more} more"

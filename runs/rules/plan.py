@@ -15,6 +15,8 @@ from runs.rules import canonical, declarations, fingerprints, inputs
 from runs.rules.fingerprints import seconds
 
 FORMAT = 1
+# Declared once for the whole workflow and covered by no hash: when it is to stop, and what is hidden.
+BESIDE = ("deadline", "on_deadline", "heartbeat", "redact")
 
 
 class BrokenWorkflow(ValueError):
@@ -154,6 +156,10 @@ class Plan:
     def covered_hash(self) -> str:
         """The hash that these steps and fields make: `hash`, unless somebody changed the plan."""
         return _hash(self.name, self.version, self.steps, self.input_fields)
+
+    def differs_beside_its_hash(self, other: "Plan") -> tuple[str, ...]:
+        """What is declared otherwise although the hashes are equal: limits, and what is hidden."""
+        return tuple(name for name in BESIDE if getattr(self, name) != getattr(other, name))
 
     def to_text(self) -> str:
         """The plan as canonical JSON."""

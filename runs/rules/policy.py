@@ -1,9 +1,11 @@
 """Who may do what: the one answer that every page, command and link asks for."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
+
+FRESH = timedelta(minutes=15)
 
 
 class Verb(StrEnum):
@@ -31,6 +33,10 @@ class Actor:
     groups: frozenset[str] = frozenset()
     administrator: bool = False
     signed_in_at: datetime | None = None
+
+
+class SignInTooOld(ValueError):
+    """What cannot be undone takes a sign-in of the last 15 minutes; sign in again, then do it."""
 
 
 class NotAllowed(Exception):
@@ -62,6 +68,18 @@ def may(actor: Actor, verb: Verb | str) -> bool:
 def require(actor: Actor, verb: Verb | str) -> None:
     if not may(actor, verb):
         raise NotAllowed(actor, verb)
+
+
+def is_fresh(actor: Actor, *, now: datetime) -> bool:
+    """Whether who is at the page has proved lately who they are."""
+    return actor.signed_in_at is None or now - actor.signed_in_at <= FRESH
+
+
+def require_fresh(actor: Actor, *, now: datetime) -> None:
+    if not is_fresh(actor, now=now):
+        raise SignInTooOld(
+            "What cannot be undone takes a sign-in of the last 15 minutes. Sign in again first."
+        )
 
 
 def may_see_tenant(actor: Actor, tenant_id: int) -> bool:

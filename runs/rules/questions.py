@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runs.rules.asks import Ask, ask, option
+from runs.definition.approvals import agreement
+from runs.rules.asks import Ask, ask, of_whom, option
 
 FIELD_TYPES = ("str", "text", "int", "float", "number", "bool", "date")
 FIELD_PARTS = frozenset({"type", "label", "required", "help", "choices"})
@@ -21,12 +22,18 @@ def question(
     evidence: Any,
     groups: Sequence[str],
     redact: Sequence[str] = (),
+    quorum: int = 1,
+    all_of: Sequence[str] = (),
 ) -> Ask:
-    """`options` are keys; as a mapping, each with what the step will do then, in the author's words."""
+    """`options` are keys; as a mapping, each with what the step will do then, in the author's words.
+
+    `quorum` people have to answer the same, and somebody of each group of `all_of` among them.
+    """
     told = dict(options) if isinstance(options, Mapping) else dict.fromkeys(options, "")
     _require_options(options, told)
     _require_fields(fields or {})
-    return ask(
+    who = _who(quorum, all_of)
+    return of_whom(who) | ask(
         "question",
         text,
         [
@@ -37,6 +44,19 @@ def question(
         groups=groups,
         redact=redact,
     )
+
+
+def _who(quorum: int, all_of: Sequence[str]) -> dict[str, Any]:
+    groups = agreement("run.ask", quorum=quorum, all_of=all_of)
+    if 1 != quorum < len(groups):
+        raise BadQuestion(
+            f"run.ask: quorum={quorum} is less than the {len(groups)} groups of all_of, and nobody is "
+            f"counted for two. Leave quorum out, or raise it to {len(groups)}."
+        )
+    return {
+        **({"quorum": quorum} if quorum != 1 else {}),
+        **({"all_of": sorted(groups)} if groups else {}),
+    }
 
 
 def _consequence(key: str, said: str) -> str:

@@ -19,7 +19,8 @@ NAMES = re.compile(r"(?i)pass(word|wd|phrase)|secret|token|api_?key|credential|p
 # What any of the shapes begins with or holds; looked for first, since most texts hold none.
 SIGNS = ("bearer", "api", "token", "secret", "passw", "authorization", "sk-", "ghp_", "akia", "://",
          "private key")  # fmt: skip
-SHORTEST = 8
+# From so many characters on a known secret is taken out wherever it stands, or as a word.
+SHORTEST, SHORTEST_WORD = 8, 4
 HIDDEN = "[redacted]"
 ANY = "*"
 
@@ -33,16 +34,26 @@ class Shown:
 
 
 def redact(text: str, *, secrets: Mapping[str, str]) -> str:
-    """Replace known secret values of 8 characters or more, and what looks like a secret."""
+    """Replace known secret values, and what looks like a secret."""
     return SHAPES.sub(HIDDEN, replace_known(text, secrets=secrets))
 
 
 def replace_known(text: str, *, secrets: Mapping[str, str]) -> str:
-    """Replace known secret values only; a shorter one would blank out ordinary text."""
-    for name, value in secrets.items():
+    """Replace known secret values only, the longest first.
+
+    One of less than 8 characters is looked for as a word of its own, for it may be a part of
+    ordinary ones; one of less than 4 is not looked for at all, and `check` warns of it.
+    """
+    for name, value in sorted(secrets.items(), key=lambda one: -len(one[1])):
         if len(value) >= SHORTEST:
             text = text.replace(value, f"[secret {name}]")
+        elif len(value) >= SHORTEST_WORD and value in text:
+            text = _as_a_word(value).sub(f"[secret {name}]", text)
     return text
+
+
+def _as_a_word(value: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
 
 
 def shown(value: Any, *, paths: Sequence[str] = ()) -> Shown:

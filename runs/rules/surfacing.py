@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runs.rules.asks import Ask, ask, option
+from runs.rules.corrections import EMPTY, may_be_empty
 from runs.rules.inputs import Field
 from runs.rules.words import of
 
@@ -158,8 +159,17 @@ def _correct(stopped: Stopped) -> dict[str, Any]:
         f"The fields you fill in replace those of the run's input, recorded with both digests.{kept} "
         f"Then: {goes_on(stopped)}",
         then="correct",
-        fields={field.name: _field(field) for field in stopped.fields},
+        fields={name: said for field in stopped.fields for name, said in _fields(field).items()},
     )
+
+
+def _fields(field: Field) -> dict[str, Any]:
+    """One for the value, and one that says it is to be the empty text, where it can be."""
+    found = {field.name: _field(field)}
+    if may_be_empty(field):
+        label = f"{found[field.name]['label']}: make it the empty text"
+        found[field.name + EMPTY] = {"type": "bool", "label": label, "required": False}
+    return found
 
 
 def _field(field: Field) -> dict[str, Any]:

@@ -45,6 +45,20 @@ def duration(value: timedelta | float | None) -> str:
     return "—" if value is None else words.span(value)
 
 
+@register.filter
+def hour_of(value: datetime) -> str:
+    """The hour that begins then; with its minutes where the reader's zone is apart by a part of one."""
+    local = timezone.localtime(value)
+    return local.strftime("%H:%M" if local.minute else "%H")
+
+
+@register.simple_tag
+def hour_span(hour: Any) -> str:
+    """From when until when, and on which day."""
+    start, end = timezone.localtime(hour.start), timezone.localtime(hour.end)
+    return f"{start:%d %b %H:%M} to {end:%H:%M}"
+
+
 def now_in(context: dict[str, Any]) -> datetime:
     now = context.get("now")
     return now if isinstance(now, datetime) else timezone.now()

@@ -25,9 +25,9 @@ def refusing(view: View) -> View:
     """Another tenant's run is 404; what has changed, or cannot be done now, is 409 with why."""
 
     @wraps(view)
-    def answer(request: HtmxRequest, run_id: UUID) -> HttpResponseBase:
+    def answer(request: HtmxRequest, run_id: UUID, **more: Any) -> HttpResponseBase:
         try:
-            return view(request, run_id)
+            return view(request, run_id, **more)
         except NoSuchRun:
             raise Http404 from None
         except (RunChanged, NotNow, MoveRefused) as refused:

@@ -5,6 +5,7 @@ from django.views.decorators.http import require_safe
 
 from runs.queries import pages_needs
 from runs.queries.clock import db_now
+from runs.views import now as now_page
 from runs.web import HtmxRequest, actor_of, page_or_part, unchanged
 from runs.web.needs import needs
 
@@ -24,6 +25,5 @@ def index(request: HtmxRequest) -> HttpResponse:
         version=version,
         needs=found,
         at_risk=pages_needs.at_risk(actor),
-        counts=pages_needs.counts_now(actor),
-        finished=pages_needs.just_finished(actor),
+        **now_page.shown(actor, now=now),
     )

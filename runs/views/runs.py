@@ -9,7 +9,6 @@ from django.http import HttpResponse, HttpResponseBadRequest
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from runs.forms import RunFilter
 from runs.queries import pages_runs
 from runs.queries.clock import db_now
 from runs.queries.pages_runs import Row, Wanted
@@ -17,6 +16,7 @@ from runs.queries.plans import stored_workflows
 from runs.rules.policy import Verb, may
 from runs.tables import RunTable
 from runs.web import HtmxRequest, actor_of, link_to, page_or_part, position_in, unchanged
+from runs.web.run_filter import RunFilter
 
 
 @require_safe

@@ -19,7 +19,13 @@ def show(request: HtmxRequest, run_id: UUID, key: str) -> HttpResponse:
     if page is None:
         raise Http404
     return page_or_part(
-        request, "runs/step_show.html", "runs/_step_drawer.html", now=db_now(), page=page, run=run
+        request,
+        "runs/step_show.html",
+        "runs/_step_drawer.html",
+        now=db_now(),
+        page=page,
+        run=run,
+        may_operate=may(actor, Verb.OPERATE),
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -13,11 +14,12 @@ from approvals.models import Vote
 from approvals.queries.mine import is_for
 from approvals.queries.visible import open_decisions
 from approvals.rules.door import NotYours
+from runs.definition import Workflow, registry, step
 from runs.models import AuditEvent
 from runs.queries.verify import violations
 from runs.rules.policy import local_operator
 from tests.approvals.agreed import asking, somebody
-from tests.approvals.builders import a_person, acting, again, decide
+from tests.approvals.builders import a_person, acting, again, asked_by, decide
 from tests.approvals.reading import at, filled, signed_in, text_of
 from tests.support import runs
 
@@ -142,6 +144,42 @@ def test_all_of_several_groups_takes_somebody_of_each_and_nobody_counts_for_two(
 
     assert first.tally.still == ["somebody of “legal”"]
     assert second.state == "approved"
+
+
+def test_a_question_of_a_step_takes_as_many_as_it_asks_for_who_fill_in_the_same() -> None:
+    with registry.isolated():
+
+        class Asked(Workflow):
+            """Asks two groups how much."""
+
+            name, version = "asked_of_two", 1
+
+            @step(writes=["much"])
+            def ask(self, run: Any) -> None:
+                amount = {"amount": {"type": "int", "required": True}}
+                both = ["clerks", "bankers"]
+                said = run.ask("much", question="How much?", fields=amount, quorum=3, all_of=both)
+                run.write("much", said["fields"]["amount"])
+
+    ann, ben = somebody("ann", "clerks"), somebody("ben", "bankers")
+    cleo, dora = somebody("cleo", "bankers"), somebody("dora", "clerks")
+    registry.register(Asked)
+    run_id = runs.a_run(Asked)
+    runs.drain()
+    decision = asked_by(run_id)
+    for person, amount in ((ann, "5"), (ben, "5"), (cleo, "6")):
+        assert not decide(acting(person), decision, "yes", fields={"amount": amount}).is_final
+
+    page = text_of(signed_in(dora).get(at(decision)))
+    last = decide(acting(dora), decision, "yes", fields={"amount": "5"})
+    runs.drain()
+
+    assert "2 of 3 votes" in page
+    assert "Still needed: one more person." in page
+    assert "ben answered “Yes” with amount 5" in page
+    assert "choose the same, with the same filled in" in page
+    assert (last.state, runs.state_of(run_id)) == ("answered", "succeeded")
+    assert violations() == []
 
 
 def test_two_of_one_group_do_not_stand_for_the_other() -> None:

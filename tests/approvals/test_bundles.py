@@ -12,7 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from approvals.ledger import ruling, striking
+from approvals.ledger import claiming, ruling, striking, voting
 from approvals.models import Decision
 from runs.definition import Timing
 from runs.queries.clock import db_now
@@ -46,6 +46,7 @@ def an_exported(to: Path) -> Path:
     """A run whose list was approved but for one call, and was carried out."""
     decision = a_decision(text="You owe us")
     paula = acting(a_person("paula"))
+    claiming.claim(paula, decision.pk)
     striking.strike(
         paula, decision.pk, ordinals=[2], struck=True, expected_version=again(decision).seq
     )
@@ -177,6 +178,31 @@ FORGERIES: dict[str, tuple[str, Change, str]] = {
         lambda row: row.update(comment="Never looked."),
         "decision_votes.jsonl line 1: comment_digest is not what event",
     ),
+    "what was filled in": (
+        "decision_votes.jsonl",
+        lambda row: row.update(fields='{"amount":9}'),
+        "decision_votes.jsonl line 1: the vote is not the one that event",
+    ),
+    "which call was struck off": (
+        "decision_votes.jsonl",
+        lambda row: row.update(struck="[1]"),
+        "decision_votes.jsonl line 1: the vote is not the one that event",
+    ),
+    "from where": (
+        "decision_votes.jsonl",
+        lambda row: row.update(address="192.0.2.7"),
+        "decision_votes.jsonl line 1: the vote is not the one that event",
+    ),
+    "who struck it off": (
+        "decision_strikes.jsonl",
+        lambda row: row.update(by="ann"),
+        "decision_strikes.jsonl: the strikes of decision",
+    ),
+    "who had read it": (
+        "decision_claims.jsonl",
+        lambda row: row.update(by="ann"),
+        "decision_claims.jsonl: the claims of decision",
+    ),
     "past which rules": (
         "decision_votes.jsonl",
         lambda row: row.update(break_glass=True),
@@ -206,6 +232,30 @@ def test_a_forgery_with_its_digests_made_anew_is_named(what: str, tmp_path: Path
 
     found = faults_of(file)
     assert any(one.startswith(expected) for one in found), found
+
+
+@pytest.mark.parametrize("part", ["decision_strikes.jsonl", "decision_claims.jsonl"])
+def test_strikes_and_claims_that_were_taken_out_are_missed(part: str, tmp_path: Path) -> None:
+    file = an_exported(tmp_path)
+
+    forge(file, part, None)
+
+    assert any(one.startswith(f"{part}: the ") for one in faults_of(file))
+
+
+def test_an_older_bundle_verifies_and_says_what_it_does_not_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = manage("verify", "--bundle", str(an_exported(tmp_path)))
+    monkeypatch.setattr(voting, "bound", lambda _: {})
+    decision = a_decision()
+    decide(acting(somebody("ann")), decision)
+
+    older = manage("verify", "--bundle", str(exported(decision, tmp_path)))
+
+    assert (new.code, older.code) == (0, 0)
+    assert "older release" not in new.out
+    assert "1 vote was given under an older release: nothing shows that fields" in older.out
 
 
 def test_a_page_that_the_chain_names_and_that_was_taken_out_is_missed(tmp_path: Path) -> None:

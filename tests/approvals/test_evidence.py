@@ -99,6 +99,11 @@ def test_an_author_says_what_each_option_does_and_nothing_is_chosen_for_anybody(
         ({"fields": {"amount": "money"}}, "it is one of"),
         ({"fields": {"amount": {"kind": "int"}}}, "a field says"),
         ({"redact": ["a..b"]}, "joined by dots"),
+        ({"quorum": 0}, "how many people have to agree: a whole number from 1 to 20"),
+        ({"quorum": "two"}, "quorum is 'two'"),
+        ({"all_of": "bankers"}, "Write a list"),
+        ({"all_of": ["bankers", "bankers"]}, "names a group twice"),
+        ({"quorum": 2, "all_of": ["a", "b", "c"]}, "less than the 3 groups of all_of"),
     ],
 )
 def test_a_question_that_nobody_could_answer_is_refused_to_its_author(

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from approvals.models import Vote
+from runs.engine.clockwork import Clockwork
 from tests.approvals.builders import a_decision, a_person, acting, again, decide
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,7 +37,8 @@ def test_a_decision_is_claimed_released_and_handed_over() -> None:
 
     assert claimed["claimed_by"] == "mara"
     assert (code, "mara reads it until" in why) == (1, True)
-    assert handed["handed_to"] == "max"
+    assert (handed["handed_to"], handed["told"]["by_mail"]) == ("max", [])
+    assert handed["not_told"] == ["max"]
     assert refused("release", decision.pk, "--as", "mara")[0] == 1
 
 
@@ -58,8 +60,12 @@ def test_a_rule_is_tried_written_enabled_and_disabled() -> None:
     tried = told("rules", "dry-run", *TERMS, "--condition", "amount <= 10")
     rule = told("rules", "add", "small", *TERMS, "--because", "Small.", "--condition", "amount < 5")
     shown = told("rules", "show", rule["id"])
+    waiting = [a_decision("refunds", amounts=amount) for amount in ("3", "4", "9")]
     enabled = told("rules", "enable", rule["id"])
+    Clockwork().go_round()
 
+    assert enabled["stay_open"] == {"fitting": 2, "more": False}
+    assert [again(each).state for each in waiting] == ["open"] * 3
     assert again(decision).state == "approved"
     assert tried["dry_run"]["would_have_approved"] == 1
     assert (rule["enabled"], shown["dry_run"]["would_have_approved"]) == (False, 0)

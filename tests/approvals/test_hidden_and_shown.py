@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from approvals.rules import finding
 from approvals.rules.asked import asked_of
+from approvals.rules.columns import said
 from approvals.rules.ground import moved
 from approvals.rules.sight import Folded, refusal
 from approvals.rules.supports import supported
@@ -41,6 +43,32 @@ def test_nothing_stands_at_a_declared_place_any_more_and_all_else_stays(
     assert found.hidden == (".".join(at),)
 
 
+strange = st.text('aÄß"\\\n\u202e;[1 ', max_size=6)
+evidences: st.SearchStrategy[Any] = st.recursive(
+    st.integers(-99, 99) | strange,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(strange, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(evidences, strange, st.data())
+def test_what_is_shown_of_a_call_is_found_and_few_others_are_read_for_it(
+    evidence: Any, resource: str, data: st.DataObject
+) -> None:
+    cells = evidence.values() if isinstance(evidence, dict) else [evidence]
+    shown = [*finding._texts(evidence), resource, *map(said, cells)]
+    whole = data.draw(st.sampled_from([each for each in shown if each] or ["a"]))
+    start = data.draw(st.integers(0, len(whole) - 1))
+    text = whole[start : data.draw(st.integers(start + 1, len(whole)))]
+
+    found = finding.names(text, resource=resource, request={}, evidence=evidence)
+    forms = finding.stored_forms(text)
+
+    stored = f"{resource}\n{{}}\n{canonical.dumps(evidence)}".lower()
+    assert found == any(text.lower() in each.lower() for each in [*shown, "{}"])
+    assert not forms or any(form.lower() in stored for form in forms)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -68,6 +96,23 @@ def test_known_shapes_are_taken_out_of_any_text(text: str) -> None:
 )
 def test_what_is_part_of_a_longer_word_is_no_secret(text: str) -> None:
     assert redaction.shown({"a": text}).value == {"a": text}
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "safe"),
+    [
+        ("s3cr3tpw", "xs3cr3tpwx", "x[secret pin]x"),
+        ("4711", "PIN=4711, again 4711.", "PIN=[secret pin], again [secret pin]."),
+        ("4711", "order 147110", "order 147110"),
+        ("pa$$", "it is (pa$$)", "it is ([secret pin])"),
+        ("abc", "abc", "abc"),
+    ],
+)
+def test_a_known_secret_is_taken_out_and_a_short_one_as_a_word(
+    value: str, text: str, safe: str
+) -> None:
+    """R11"""
+    assert redaction.replace_known(text, secrets={"pin": value}) == safe
 
 
 @given(values)

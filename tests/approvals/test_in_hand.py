@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -22,6 +23,7 @@ from runs.models import Message
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from runs.rules import canonical
+from runs.rules.hearing import Hearing
 from runs.testing.clock import Clock
 from tests.approvals import workflows
 from tests.approvals.builders import (
@@ -35,6 +37,7 @@ from tests.approvals.builders import (
 )
 from tests.approvals.reading import at, signed_in, text_of
 from tests.support import runs
+from tests.telling.builders import a_row
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -118,6 +121,47 @@ def test_whoever_it_is_handed_to_is_told_and_the_claim_is_over() -> None:
     message = Message.objects.get(kind="decision.handed_over")
     assert canonical.loads(message.payload)["to"] == ["max@example.com"]
     assert Claim.objects.get().ended_at is not None
+
+
+def test_who_hands_over_reads_who_is_told_who_is_not_and_why() -> None:
+    a_person("max", email="max@example.com"), a_person("olga")
+    decision, mara = a_decision(), signed_in(a_person())
+
+    page = mara.get(at(decision)).text
+    told = {
+        to: text_of(mara.post(at(decision, "handovers/"), {"to": to}, follow=True))
+        for to in ("person:max", "person:olga", "group:approvers")
+    }
+    a_row("ops")
+    through = text_of(mara.post(at(decision, "handovers/"), {"to": "person:olga"}, follow=True))
+
+    assert "olga (no mail address)" in page
+    assert "max (no mail address)" not in page
+    assert "Handed to max. Told by mail: max." in told["person:max"]
+    untold = "Not told by mail, as no address is entered: olga."
+    assert f"Handed to olga. Nobody is told. {untold}" in told["person:olga"]
+    both = "Told by mail: max. Not told by mail, as no address is entered: olga, mara."
+    assert f"Handed to approvers. {both}" in told["group:approvers"]
+    assert f"Handed to olga. Told through the channel ops. {untold}" in through
+
+
+@pytest.mark.one_database
+def test_what_does_not_arrive_is_not_said_to() -> None:
+    heard = Hearing(
+        named="“bankers”",
+        mailed=[],
+        without_address=[],
+        beyond=False,
+        channels=[],
+        dead=["ops"],
+        mail_leaves=True,
+    )
+    few = replace(heard, mailed=["a"], beyond=True, mail_leaves=False)
+
+    assert heard.sentence == (
+        "Nobody is told. Does not arrive at present: ops. There is nobody in “bankers”."
+    )
+    assert few.sentence.startswith("Told by mail: a and no more. No mail leaves from here")
 
 
 def test_it_is_handed_to_nobody_who_may_not_answer_it() -> None:

@@ -101,18 +101,42 @@ def test_what_whoever_may_decide_may_answer_is_not_kept_from_them_by_asking_othe
     assert len(events(decision, "decision.escalation")) == 1
 
 
-def test_a_reminder_waits_while_its_run_is_paused(clock: Clock) -> None:
+def test_reminders_stand_still_with_their_run_and_go_on_from_where_they_stood(
+    clock: Clock,
+) -> None:
     a_person("mara", email="mara@example.com")
     decision = a_decision("told_again")
     pausing.pause(runs.the_operator(), decision.run_id, because="lunch")
 
-    clock.advance(HOUR)
+    clock.advance(DAY)
     go_round()
-    paused = told("reminder")
     resuming.resume(runs.the_operator(), decision.run_id)
     go_round()
+    after = [len(told("reminder"))]
+    for _ in range(2):
+        clock.advance(HOUR)
+        go_round()
+        after.append(len(told("reminder")))
 
-    assert (len(paused), len(told("reminder"))) == (0, 1)
+    assert after == [0, 1, 2]
+
+
+def test_reminders_that_were_missed_come_as_one(clock: Clock) -> None:
+    a_person("mara", email="mara@example.com")
+    decision = a_decision("told_again")
+    clock.advance(HOUR)
+    pausing.pause(runs.the_operator(), decision.run_id, because="lunch")
+    clock.advance(DAY)
+    resuming.resume(runs.the_operator(), decision.run_id)
+    clock.advance(HOUR)
+
+    go_round()
+    go_round()
+
+    (event,) = events(decision, "decision.reminder")
+    assert (len(told("reminder")), canonical.loads(event.body)["missed"]) == (1, 1)
+    assert Notice.objects.get(decision=decision).number == 2
+    assert violations([decision.run_id]) == []
 
 
 def test_a_decision_that_nobody_answers_ends_as_it_was_declared_to(clock: Clock) -> None:

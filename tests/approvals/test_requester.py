@@ -5,17 +5,18 @@ from datetime import timedelta
 
 import pytest
 
-from approvals.ledger import delegating, withdrawing
+from approvals.ledger import delegating, grounds, withdrawing
 from approvals.models import Vote
 from approvals.rules.demands import ConfirmationMissing
 from approvals.rules.door import NotYours
 from runs.definition import Timing
+from runs.ledger import correcting, pausing, replaying, restarting, resuming
 from runs.models import AuditEvent, Message
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from runs.rules.policy import local_operator
 from tests.approvals.agreed import asking, note, somebody
-from tests.approvals.builders import a_person, acting, again, decide
+from tests.approvals.builders import a_decision, a_person, acting, again, asked_by, decide
 from tests.approvals.reading import at, filled, signed_in, text_of
 from tests.support import runs
 
@@ -47,6 +48,70 @@ def test_somebody_else_may_approve() -> None:
 
     assert decide(acting(ben), decision).state == "approved"
     assert not Vote.objects.get().alone
+
+
+def test_whoever_corrected_the_input_asked_for_it_too_and_reads_why() -> None:
+    ann, ben, cleo = somebody("ann"), somebody("ben"), somebody("cleo")
+    decision = a_decision("payments")
+    pausing.pause(acting(ben), decision.run_id, because="a wrong name")
+    values = {"text": "overdue"}
+    correcting.correct(acting(ben), decision.run_id, values=values, because="as they say")
+    resuming.resume(acting(cleo), decision.run_id)
+    with pytest.raises(grounds.GroundMoved) as moved:
+        decide(acting(ann), decision)
+
+    asked = moved.value.successor
+    page = text_of(signed_in(ben).get(at(asked)))
+    listed = signed_in(ben).get("/decisions/").text
+
+    why = "ben corrected the input of this run, so “Approve” takes somebody else. ann, cleo may."
+    assert why in page
+    assert signed_in(ben).post(at(asked, "answers/"), filled(asked)).status_code == 403
+    assert "No decisions wait for you." in listed
+    assert decide(acting(cleo), asked).state == "approved"
+
+
+def test_whoever_replayed_it_asked_for_it_too_and_so_did_who_started_it() -> None:
+    ann, ben, cleo = somebody("ann"), somebody("ben"), somebody("cleo")
+    decision = asking(by=ann)
+    replaying.replay(acting(ben), decision.run_id, checkpoint=0, because="once more")
+    runs.drain()
+    asked = asked_by(decision.run_id)
+
+    with pytest.raises(NotYours, match="ben replayed this run, so “Approve” takes somebody else"):
+        decide(acting(ben), asked)
+    with pytest.raises(NotYours, match="ann asked for this run, so “Approve” takes somebody else"):
+        decide(acting(ann), asked)
+    assert decide(acting(cleo), asked).state == "approved"
+
+
+def test_whoever_restarted_it_asked_for_it_and_so_did_whoever_made_the_run_before() -> None:
+    ann, ben, cleo = somebody("ann"), somebody("ben"), somebody("cleo")
+    first = asking(by=ann)
+    second = restarting.restart(acting(ben), first.run_id, because="from the start")
+    runs.drain()
+    asked = asked_by(second.id)
+
+    with pytest.raises(NotYours, match="ben restarted this run, so"):
+        decide(acting(ben), asked)
+    with pytest.raises(NotYours, match="ann asked for the run before this one, so"):
+        decide(acting(ann), asked)
+    assert decide(acting(cleo), asked).state == "approved"
+
+
+def test_where_all_who_may_have_asked_for_it_each_is_alone_and_the_record_says_so() -> None:
+    ann, ben = somebody("ann"), somebody("ben")
+    decision = asking(by=ann)
+    replaying.replay(acting(ben), decision.run_id, checkpoint=0, because="once more")
+    runs.drain()
+    asked = asked_by(decision.run_id)
+
+    page = text_of(signed_in(ben).get(at(asked)))
+
+    assert "Nobody else may answer this. The record will say that you were alone." in page
+    assert "ben replayed this run" in page
+    assert decide(acting(ben), asked).state == "approved"
+    assert Vote.objects.get().alone
 
 
 def test_who_is_alone_may_and_page_and_audit_say_so() -> None:

@@ -18,7 +18,9 @@ from runs.queries.verify import violations
 from runs.rules import canonical
 from runs.rules.policy import NotAllowed
 from tests.approvals import workflows
+from tests.approvals.agreed import somebody
 from tests.approvals.builders import a_decision, a_person, acting, again, decide
+from tests.approvals.reading import signed_in, text_of
 from tests.support import runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -219,6 +221,28 @@ def test_a_changed_rule_is_another_version_and_is_disabled_until_somebody_enable
     assert RuleVersion.objects.get(pk=first.pk).most == 2
     with pytest.raises(RuleChanged):
         rule_book.enable(runs.the_operator(), rule.pk, enabled=True, seen=rule.seq)
+
+
+def test_who_enables_a_rule_reads_that_what_is_open_stays_open() -> None:
+    rule, ann = a_rule(enabled=False), somebody("ann")
+    ann.is_superuser = True
+    ann.save()
+    client = signed_in(ann)
+    at = f"/decisions/rules/{rule.pk}/"
+    none = text_of(client.get(at))
+    decision = a_decision("refunds", amounts="40")
+    a_decision("refunds", amounts="400")
+
+    page = text_of(client.get(at))
+    said = {"enable": "1", "seen": rule.seq}
+    enabled = text_of(client.post(f"{at}switches/", said, follow=True))
+    go_round()
+
+    stays = "It answers what is asked from then on; what is open already stays open, for people."
+    assert f"{stays} None that would fit is open now." in none
+    assert f"{stays} 1 decision that would fit is open now." in page
+    assert f"Enabled. {stays} 1 decision" in enabled
+    assert again(decision).state == "open"
 
 
 def test_only_administrators_write_rules() -> None:

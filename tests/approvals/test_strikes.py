@@ -127,6 +127,33 @@ def test_a_list_is_paged_filtered_and_downloaded_whole() -> None:
     assert table[0] == "ordinal,effect,resource,request,digest,struck,from,score,text"
 
 
+def test_searching_finds_what_the_page_shows_and_nothing_else() -> None:
+    mara = signed_in(a_person())
+    text = 'say "now"\n\u202eor password=correct-horse, ÄRGER \\ 50 %'
+    decision = a_decision(count=2, text=text)
+
+    def found(wanted: str) -> int:
+        page = mara.get(at(decision), {"q": wanted}).content.decode()
+        return page.count("data-row")
+
+    shown = (
+        'SAY "now"',
+        "ärger \\ 50 %",
+        "[redacted]",
+        "u+202e",
+        "invoice-2",
+        "shop 1",
+        '"to":"inv',
+    )
+    hidden = ("correct-horse", "password", "\\n", "50_%", "\x00")
+
+    assert [found(wanted) for wanted in shown] == [2, 2, 2, 2, 1, 1, 2]
+    assert [found(wanted) for wanted in hidden] == [0] * len(hidden)
+    said = {"strike": "matching", "q": "shop 2", "seen": "1"}
+    assert mara.post(at(decision, "strikes/"), said).status_code == 302
+    assert again(decision).count == 1
+
+
 def test_a_spreadsheet_takes_no_strangers_text_for_a_formula() -> None:
     mara = signed_in(a_person())
     decision = a_decision(count=1, text="=HYPERLINK(1)")

@@ -64,8 +64,14 @@ def test_all_are_paused_and_resumed_together() -> None:
     ids = [runs.a_run("count") for _ in range(3)]
 
     paused = manage("runs", "pause", "--all", "--because", "maintenance", "--json").json
+    told = manage("runs", "resume", "--all", "--dry-run", "--json").json["would"]
+    listed = manage("runs", "resume", "--all", "--dry-run")
+    assert {runs.state_of(run_id) for run_id in ids} == {"paused"}
     resumed = manage("runs", "resume", "--all")
 
+    assert [(one["id"], one["refusal"]) for one in told] == [(str(each), "") for each in ids]
+    assert "3 runs would go on, 0 would not" in listed.out
+    assert listed.out.count("It is queued at its first incomplete step") == 3
     assert set(paused["paused"]) == {str(run_id) for run_id in ids}
     assert "3 runs resumed" in resumed.out
     assert {runs.state_of(run_id) for run_id in ids} == {"queued"}
@@ -106,7 +112,8 @@ def test_a_user_without_the_permission_moves_nothing() -> None:
     run_id = runs.a_run("count")
     User.objects.create_user("bob")
 
-    for words in (["pause", run_id], ["pause", "--all"], ["resume", run_id], ["resume", "--all"]):
+    for words in (["pause", run_id], ["pause", "--all"], ["resume", run_id], ["resume", "--all"],
+                  ["resume", "--all", "--dry-run"]):  # fmt: skip
         said = manage("runs", *words, "--because", "I want to", "--as", "bob")
         assert said.code == 1
         assert "permission" in said.err or "no run" in said.err

@@ -14,7 +14,7 @@ from approvals.ledger import delegating, rule_book
 from approvals.ledger.rule_book import Terms
 from approvals.models import Batch, Decision, Record
 from runs.ledger import event_keys, schedules, waking
-from runs.models import Artifact, Event, Membership, Message, Tenant, Worker
+from runs.models import Artifact, Call, Event, Membership, Message, Tenant, Worker
 from runs.queries.clock import db_now
 from runs.rules.schedules import Wish
 from tests.approvals.builders import a_decision, a_person, acting, decide
@@ -86,6 +86,8 @@ class Examples:
             "run_id": lambda: self.opened.run_id,
             "key": lambda: "propose",
             "which": lambda: "out",
+            "runs:undo:run_id": lambda: self.called.run_id,
+            "runs:undo:key": lambda: self.called.key,
             "decision_id": lambda: self.opened.pk,
             "wait_id": lambda: self.opened.wait_id,
             "ordinal": lambda: 1,
@@ -134,6 +136,12 @@ class Examples:
         run_id = start("example_artifact")
         work()
         return Artifact.objects.get(run_id=run_id)
+
+    @cached_property
+    def called(self) -> Call:
+        run_id = start("example_call_contract")
+        work()
+        return Call.objects.filter(run_id=run_id)[0]
 
     @cached_property
     def handle(self) -> str:

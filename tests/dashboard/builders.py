@@ -47,30 +47,41 @@ def work() -> None:
         worker.retire(because="the test is over")
 
 
-def many_runs(amount: int, *, reference: str = "run", apart: timedelta = timedelta(0)) -> list[Run]:
-    """Finished runs without a history, newest first, `apart` from one another."""
-    tenant, _ = Tenant.objects.get_or_create(slug="default")
-    now = db_now()
+def many_runs(
+    amount: int,
+    *,
+    reference: str = "run",
+    apart: timedelta = timedelta(0),
+    ago: timedelta = timedelta(0),
+    tenant: str = "default",
+    **more: Any,
+) -> list[Run]:
+    """Finished runs without a history, newest first, `apart` from one another, the newest `ago`."""
+    owner, _ = Tenant.objects.get_or_create(slug=tenant)
+    now = db_now() - ago
     plan = plans.keep(plan_of(registry.latest("example_log")))
     return Run.objects.bulk_create(
         Run(
-            id=new_run_id(),
-            tenant=tenant,
-            workflow="example_log",
-            version=1,
-            plan_id=plan,
-            reference=f"{reference} {number}",
-            input="{}",
-            input_digest="",
-            started_by="tests",
-            state="succeeded",
-            step="count",
-            step_ordinal=1,
-            steps_total=1,
-            created_at=now - apart * number,
-            started_at=now - apart * number,
-            updated_at=now,
-            ended_at=now,
+            **{
+                "id": new_run_id(),
+                "tenant": owner,
+                "workflow": "example_log",
+                "version": 1,
+                "plan_id": plan,
+                "reference": f"{reference} {number}",
+                "input": "{}",
+                "input_digest": "",
+                "started_by": "tests",
+                "state": "succeeded",
+                "step": "count",
+                "step_ordinal": 1,
+                "steps_total": 1,
+                "created_at": now - apart * number,
+                "started_at": now - apart * number,
+                "updated_at": now,
+                "ended_at": now,
+                **more,
+            }
         )
         for number in range(amount)
     )

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from runs.ledger import pausing
 from runs.models import AuditEvent, Run
+from runs.rules import canonical
 from runs.rules.policy import local_operator
 from tests.commands.saying import manage
 from tests.dashboard.builders import a_person, start, work
@@ -118,6 +119,29 @@ def test_the_input_is_corrected_field_by_field(operating: Client) -> None:
     assert wrong.status_code == 422
     assert "exactly this input already" in wrong.text
     assert "Corrected: question." in right.text
+
+
+def test_a_text_is_made_empty_by_saying_so_and_not_by_clearing_its_field(
+    operating: Client,
+) -> None:
+    run = paused(question="Now?")
+    said = {"because": "no question", "in_question": ""}
+
+    page = operating.get(address("correct", run)).text
+    cleared = operating.post(address("correct", run), said, follow=True)
+    default = canonical.loads(Run.objects.get(pk=run).input)["question"]
+    both = operating.post(
+        address("correct", run), said | {"in_question": "Then?", "empty_question": "on"}
+    )
+    operating.post(address("correct", run), said | {"empty_question": "on"})
+
+    assert "Question: make it the empty text" in page
+    assert f"Only cleared, it is its default again: “{default}”." in page
+    assert "Corrected: question." in cleared.text
+    assert both.status_code == 422
+    assert "not both" in both.text
+    assert canonical.loads(Run.objects.get(pk=run).input)["question"] == ""
+    assert "make it the empty text" not in operating.get(address("correct", run)).text
 
 
 def test_values_of_a_correction_are_hidden_from_whoever_may_not_see_payloads(

@@ -1,18 +1,21 @@
 """`manage.py check`: all of it with file and line; other commands only what stops a workflow."""
 
+from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.checks import CheckMessage
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
+from pytest_django import Settings
 
 from runs import checks
 from runs.definition import Workflow, gates, registry, step
 from runs.definition.places import Place
 from runs.queries import plans
-from runs.rules.plan import plan_hash
+from runs.rules.plan import plan_hash, plan_of
 from tests.definition.builders import a_harmless_effect, line_of
 
 pytestmark = pytest.mark.django_db
@@ -111,6 +114,40 @@ def test_i9_the_stored_plan_or_none_is_fine(monkeypatch: pytest.MonkeyPatch) -> 
     assert the_changes() == []
     monkeypatch.setattr(plans, "stored_hash", lambda name, version: plan_hash(workflow))
     assert the_changes() == []
+
+
+def test_a_limit_that_changed_without_a_version_is_warned_of_by_check_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    workflow = a_workflow_with_a_side_effect()
+    stored = replace(plan_of(workflow), deadline=60.0)
+    monkeypatch.setattr(plans, "stored_hash", lambda name, version: stored.hash)
+    monkeypatch.setattr(plans, "plan_by_hash", lambda plan_hash: stored)
+
+    assert the_changes() == []
+    with checks.everything():
+        (warned,) = the_changes()
+
+    assert (warned.id, "deadline is not what version 1" in warned.msg) == ("runs.W028", True)
+
+
+def test_a_secret_that_is_too_short_to_be_taken_out_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path
+) -> None:
+    """R11"""
+    settings.VAR_DIR = tmp_path
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "pin").write_text("12\n")
+    monkeypatch.setenv("MILEPOST_SECRET_KEY_OF_SHOP", "abc")
+    monkeypatch.setenv("MILEPOST_SECRET_LONG", "abcd")
+
+    with checks.everything():
+        warned = checks.secrets_can_be_taken_out(None)
+
+    assert [message.msg.split("”")[0] for message in warned] == [
+        "The secret “key_of_shop",
+        "The secret “pin",
+    ]
 
 
 def test_a_kind_of_wait_that_nobody_answers_for_is_an_error(

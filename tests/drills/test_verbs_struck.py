@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from runs.engine.faults import Died, Point, dying_at
+from runs.examples.models import Entry
 from runs.examples.ten_steps import RECEIPT
 from runs.ledger import lifecycle, pausing, replaying, restarting, resuming, takeover
 from runs.models import Assignment, Run, Wait
@@ -112,6 +113,18 @@ def test_a_test_may_kill_a_worker_in_its_own_process_and_the_run_comes_to_its_en
 
     assert driving.facts_of(run_id)["summary"]["booked"] == 12
     assert violations() == []
+
+
+def test_a_replay_writes_the_same_rows_and_no_second_ones() -> None:
+    run_id = asking()
+    rows = Entry.objects.filter(run_id=run_id, step="gather")
+    before = sorted(rows.values_list("ordinal", flat=True))
+
+    replaying.replay(driving.the_operator(), run_id, checkpoint=0, because="again")
+    _finish(run_id)
+
+    assert sorted(rows.values_list("ordinal", flat=True)) == before == list(range(1, 13))
+    assert driving.facts_of(run_id)["summary"]["gathered"] == sum(before)
 
 
 def _taken_over(run_id: UUID) -> None:

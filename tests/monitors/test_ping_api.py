@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from monitors.models import Monitor, Ping
 from monitors.rules.received import BODY_KEPT
@@ -216,3 +217,22 @@ def test_the_first_ping_makes_its_monitor_where_it_asks_for_it(client: Client) -
     assert [ping.kind for ping in made.pings.order_by("n")] == ["start", "success"]
     told = AuditEvent.objects.get(kind="monitor.provided")
     assert str(made.code) not in told.body
+
+
+def test_one_key_makes_no_more_monitors_than_it_may(client: Client, settings: Settings) -> None:
+    settings.PING_KEY_MONITORS = 1
+    a_key()
+    made = client.get(f"/ping/{KEY}/srv01?create=1")
+
+    refused = client.get(f"/ping/{KEY}/srv02?create=1")
+
+    assert made.status_code == 201
+    assert refused.status_code == 403
+    assert refused.content.decode().startswith(
+        "monitor limit reached: pings of this key may make 1"
+    )
+    assert client.get(f"/ping/{KEY}/srv01?create=1").status_code == 200
+    assert (Monitor.objects.get().n_pings, Ping.objects.count()) == (2, 2)
+    assert AuditEvent.objects.filter(kind="monitor.provided").count() == 1
+    Monitor.objects.update(removed_at=Monitor.objects.get().created_at, slug="")
+    assert client.get(f"/ping/{KEY}/srv02?create=1").status_code == 201

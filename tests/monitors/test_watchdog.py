@@ -8,10 +8,13 @@ from datetime import timedelta
 import pytest
 from pytest_django import Settings
 
-from monitors.engine.watchdog import VITAL, Watchdog
+from monitors.engine.watchdog import CLOCKWORK, JUDGE, Watchdog
+from runs.conf import conf
 from runs.ledger import ticks
 from runs.models import Tick
 from runs.queries.clock import db_now
+
+VITAL = (CLOCKWORK, JUDGE)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,10 +43,13 @@ class Outside:
 def outside(settings: Settings) -> Iterator[Outside]:
     made = Outside()
     url = f"http://127.0.0.1:{made.server.server_port}"
+    settings.BEAT_SECONDS = 10
+    conf.cache_clear()
     settings.WATCHDOG_URL = f"{url}/ping/abc?from=milepost"
     yield made
     made.server.shutdown()
     made.server.server_close()
+    conf.cache_clear()
 
 
 def test_a_watch_whose_duties_go_round_is_heard_outside(outside: Outside) -> None:
@@ -75,3 +81,13 @@ def test_one_that_was_pinged_just_now_is_left_alone(outside: Outside) -> None:
     watchdog.go_round()
 
     assert len(outside.asked) == 1
+
+
+def test_where_nobody_beats_no_judge_is_asked_for(outside: Outside, settings: Settings) -> None:
+    settings.BEAT_SECONDS = 0
+    conf.cache_clear()
+    ticks.note(CLOCKWORK, holder="tests")
+
+    Watchdog().go_round()
+
+    assert outside.asked == ["/ping/abc?from=milepost"]

@@ -63,6 +63,20 @@ def test_the_input_is_corrected_from_the_decision_and_the_step_is_tried_again() 
     assert violations([run_id]) == []
 
 
+def test_a_text_is_made_empty_from_the_decision_by_saying_so() -> None:
+    run_id = runs.a_run("gives_up")
+    runs.drain()
+    offered = next(each for each in asked(run_id)["options"] if each["key"] == "correct")
+
+    with pytest.raises(InvalidInput, match="word: is filled in, and is to be empty as well"):
+        runs.answer(run_id, "correct", fields={"word": "yes", "word.empty": True})
+    runs.answer(run_id, "correct", fields={"times": "0", "word": "", "word.empty": True})
+    runs.drain()
+
+    assert sorted(offered["fields"]) == ["times", "word", "word.empty"]
+    assert runs.facts_of(run_id) == {"said": ""}
+
+
 def test_a_correction_that_does_not_fit_leaves_the_decision_open() -> None:
     run_id = runs.a_run("gives_up")
     runs.drain()

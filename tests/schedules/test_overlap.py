@@ -36,6 +36,25 @@ def claimed() -> UUID:
     return worker
 
 
+def a_call_in_doubt(run_id: UUID) -> None:
+    run = Run.objects.get(pk=run_id)
+    Call.objects.create(
+        run=run,
+        step=run.step,
+        scope=run.step,
+        effect="shop.sell",
+        resource="book",
+        key="mp_tests",
+        request="{}",
+        request_digest="0" * 64,
+        irreversible=False,
+        state="ambiguous",
+        intended_at=db_now(),
+        sent_at=db_now(),
+        fence=run.fence,
+    )
+
+
 def a_run_before(schedule: Schedule, state: str) -> UUID:
     """The schedule's first run, brought into this state."""
     let_it_be_due(schedule, ago=timedelta(seconds=30))
@@ -132,6 +151,74 @@ def test_a_replacing_run_begins_only_when_the_old_one_is_fenced(state: str) -> N
     assert violations() == []
 
 
+def replaces_several(*states: str) -> tuple[Schedule, list[UUID], UUID]:
+    """Runs of one schedule in these states, which all stand open, and the one that replaces them."""
+    schedule, olds = a_schedule(overlap="concurrent"), []
+    for number, state in enumerate(states):
+        let_it_be_due(schedule, ago=timedelta(seconds=30 - number))
+        fire()
+        olds.append(the_firing(schedule).run_id)
+        if state == "running":
+            claimed()
+        elif state == "waiting":
+            runs.drain()
+    Schedule.objects.filter(pk=schedule.pk).update(overlap="replace")
+    let_it_be_due(schedule)
+    assert fire() == 1
+    new = the_firing(schedule).run_id
+    assert new is not None
+    return schedule, olds, new
+
+
+def let_go(run_id: UUID) -> None:
+    worker = Run.objects.get(pk=run_id).worker_id
+    assert worker is not None
+    takeover.raise_fences(worker, because="tests")
+    takeover.take_over(worker, because="tests")
+
+
+def test_every_run_that_is_open_is_replaced_and_the_new_one_begins_behind_the_last() -> None:
+    """R17"""
+    schedule, (first, second, parked, idle), new = replaces_several(
+        "running", "running", "waiting", "queued"
+    )
+
+    assert the_firing(schedule).state == "replaced"
+    assert [runs.state_of(each) for each in (parked, idle)] == ["superseded"] * 2
+    assert [runs.state_of(each) for each in (first, second, new)] == [*["running"] * 2, "waiting"]
+    let_go(second)
+    Clockwork().go_round()
+    assert [runs.state_of(each) for each in (first, second, new)] == [
+        "running",
+        "superseded",
+        "waiting",
+    ]
+    let_go(first)
+    assert [runs.state_of(each) for each in (first, new)] == ["superseded", "queued"]
+    assert the_firing(schedule).state == "replaced"
+    assert violations() == []
+
+
+@pytest.mark.parametrize("last", ["ends", "is in doubt"])
+def test_of_several_the_last_may_end_by_itself_or_stay_in_doubt(last: str) -> None:
+    """R5"""
+    _, (first, second), new = replaces_several("running", "running")
+    if last == "ends":
+        let_go(second)
+        over = {"state": "succeeded", "ended_at": db_now(), "worker": None}
+        Run.objects.filter(pk=first).update(**over, cancel_requested=False)
+        Clockwork().go_round()
+    else:
+        a_call_in_doubt(first)
+        let_go(first)
+        assert runs.state_of(new) == "waiting"
+        let_go(second)
+        assert "nobody knows what became" in Run.objects.get(pk=first).reason
+
+    states = [runs.state_of(each) for each in (first, second, new)]
+    assert states == ["succeeded" if last == "ends" else "paused", "superseded", "queued"]
+
+
 def test_a_run_that_stands_ready_is_not_replaced_by_the_next_time() -> None:
     schedule = a_schedule(overlap="replace")
     a_run_before(schedule, "running")
@@ -167,22 +254,7 @@ def test_a_run_with_a_call_in_doubt_is_not_replaced() -> None:
     """R5"""
     schedule = a_schedule(overlap="replace")
     old = a_run_before(schedule, "waiting")
-    run = Run.objects.get(pk=old)
-    Call.objects.create(
-        run=run,
-        step=run.step,
-        scope=run.step,
-        effect="shop.sell",
-        resource="book",
-        key="mp_tests",
-        request="{}",
-        request_digest="0" * 64,
-        irreversible=False,
-        state="ambiguous",
-        intended_at=db_now(),
-        sent_at=db_now(),
-        fence=run.fence,
-    )
+    a_call_in_doubt(old)
     let_it_be_due(schedule)
 
     fire()

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from runs.examples.webhook_receiver import WebhookReceiver
-from runs.models import Channel
+from runs.models import Channel, Tenant
 from tests.commands.saying import manage
 from tests.dashboard.builders import a_person
+from tests.telling.builders import a_row
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("allowed")]
 
@@ -69,6 +70,21 @@ def test_it_is_paused_and_resumed() -> None:
     assert tested.code == 1
     assert "resume it first" in tested.err
     assert resumed["state"] == "new"
+
+
+def test_of_a_name_that_several_tenants_use_the_tenant_is_asked_for() -> None:
+    other = Tenant.objects.create(slug="other", name="Other")
+    mine, theirs = a_row("ops"), a_row("ops", tenant=other)
+
+    asked = manage("channels", "pause", "ops", "--because", "repairs")
+    shown = manage("channels", "show", "ops", "--tenant", "other", "--json").json
+    paused = manage("channels", "pause", "ops", "--because", "x", "--tenant", "default", "--json")
+
+    assert asked.code == 2
+    assert asked.err == "Several tenants have 'ops' (default, other): say --tenant."
+    assert (shown["id"], shown["state"]) == (theirs.pk, "new")
+    assert paused.json["id"] == mine.pk
+    assert manage("channels", "show", str(theirs.pk), "--json").json["tenant"] == "other"
 
 
 @pytest.mark.parametrize(

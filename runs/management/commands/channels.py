@@ -36,6 +36,7 @@ class Command(VerbCommand):
 
     def arguments_of_show(self, parser: ArgumentParser) -> None:
         parser.add_argument("channel", help="its name or number")
+        parser.add_argument("--tenant", default="", help="whose it is, where several have the name")
 
     def arguments_of_add(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
@@ -77,8 +78,8 @@ class Command(VerbCommand):
         lines = [_line(row) for row in rows] or ["No channel: news goes by mail to who may act."]
         self.say({"channels": [row.told() for row in rows]}, lines, as_json=as_json)
 
-    def do_show(self, actor: Actor, *, channel: str, as_json: bool, **_: Any) -> None:
-        row = _named(actor, channel)
+    def do_show(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
+        row = _named(actor, said)
         sent = pages_channels.deliveries(row)
         value = {**row.told(), "deliveries": [_delivery(each) for each in sent]}
         lines = [
@@ -100,8 +101,8 @@ class Command(VerbCommand):
         made = channels.create(actor, wish, tenant=said["tenant"])
         self._told(actor, made.channel.pk, "is made.", secret=made.secret, as_json=as_json)
 
-    def do_test(self, actor: Actor, *, channel: str, as_json: bool, **_: Any) -> None:
-        row = _named(actor, channel)
+    def do_test(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
+        row = _named(actor, said)
         message = channels.put_test(actor, row.channel.pk)
         until = time.monotonic() + TEST_WITHIN
         while (test := pages_channels.tested(actor, message)) is not None:
@@ -117,21 +118,21 @@ class Command(VerbCommand):
         if state != DeliveryState.DELIVERED:
             raise NotThere(f"The test of {row.channel.name} did not arrive.")
 
-    def do_pause(self, actor: Actor, *, channel: str, as_json: bool, **said: Any) -> None:
-        found = channels.pause(actor, _named(actor, channel).channel.pk, because=said["because"])
+    def do_pause(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
+        found = channels.pause(actor, _named(actor, said).channel.pk, because=said["because"])
         self._told(actor, found.pk, "is paused.", as_json=as_json)
 
-    def do_resume(self, actor: Actor, *, channel: str, as_json: bool, **_: Any) -> None:
-        found = channels.resume(actor, _named(actor, channel).channel.pk)
+    def do_resume(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
+        found = channels.resume(actor, _named(actor, said).channel.pk)
         self._told(actor, found.pk, "is told again.", as_json=as_json)
 
-    def do_rotate(self, actor: Actor, *, channel: str, as_json: bool, **_: Any) -> None:
-        made = channels.rotate(actor, _named(actor, channel).channel.pk)
+    def do_rotate(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
+        made = channels.rotate(actor, _named(actor, said).channel.pk)
         done = "has a new secret. The old one signs beside it for a day."
         self._told(actor, made.channel.pk, done, secret=made.secret, as_json=as_json)
 
-    def do_remove(self, actor: Actor, *, channel: str, as_json: bool, **said: Any) -> None:
-        found = channels.remove(actor, _named(actor, channel).channel.pk, because=said["because"])
+    def do_remove(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
+        found = channels.remove(actor, _named(actor, said).channel.pk, because=said["because"])
         self.say({"removed": found.name}, [f"{found.name} is removed."], as_json=as_json)
 
     def _told(
@@ -152,11 +153,15 @@ class Command(VerbCommand):
         self.say(value, [*lines, *shown], as_json=as_json)
 
 
-def _named(actor: Actor, name: str) -> Row:
-    row = pages_channels.named(actor, name)
-    if row is None:
+def _named(actor: Actor, said: dict[str, Any]) -> Row:
+    name = said["channel"]
+    found = pages_channels.named(actor, name, tenant=said["tenant"])
+    if not found:
         raise NotThere(f"There is no channel {name!r}; `channels list` names those there are.")
-    return row
+    if len(found) > 1:
+        tenants = ", ".join(row.channel.tenant.slug for row in found)
+        raise Misused(f"Several tenants have {name!r} ({tenants}): say --tenant.")
+    return found[0]
 
 
 def _line(row: Row) -> str:

@@ -13,7 +13,7 @@ from runs.ledger.transitions import NoSuchRun
 from runs.management import given
 from runs.management.acting import actor_named
 from runs.queries.verify import violations
-from runs.rules.bundle_checks import faults_of
+from runs.rules.bundle_checks import faults_of, notes_of
 from runs.rules.violations import Violation
 from runs.rules.words import of
 
@@ -56,8 +56,9 @@ class Command(BaseCommand):
         if not file.is_file():
             raise CommandError(f"There is no file {file}.", returncode=2)
         found = faults_of(file, head=head)
+        notes = [] if found else notes_of(file)
         if as_json:
-            listed = {"bundle": str(file), "faults": found}
+            listed = {"bundle": str(file), "faults": found, "notes": notes}
             self.stdout.write(json.dumps(listed, ensure_ascii=False, indent=2))
         else:
             for fault in found:
@@ -73,7 +74,8 @@ class Command(BaseCommand):
                     "noted it, with --head."
                 )
             )
-            self.stdout.write(f"{file.name} is whole, and its parts fit each other.{known}")
+            told = " ".join([f"{file.name} is whole, and its parts fit each other.", *notes])
+            self.stdout.write(f"{told}{known}")
 
     def _print(self, found: list[Violation], *, as_json: bool) -> None:
         if as_json:
