@@ -49,6 +49,7 @@ class Environment:
     watchdog_url: str
     metrics_token: str
     ping_key_monitors: int
+    keep_days: int
     model_url: str
     model_name: str
     model_key: str
@@ -81,6 +82,8 @@ class Environment:
             watchdog_url=read.address("WATCHDOG_URL", ("http", "https")),
             metrics_token=read.text("METRICS_TOKEN", ""),
             ping_key_monitors=read.number("PING_KEY_MONITORS", 500, low=0, high=100_000),
+            # Not less than the longest bar of beats shows.
+            keep_days=read.number("KEEP_DAYS", 180, low=100, high=36_500),
             model_url=read.address("MODEL_URL", ("http", "https")),
             model_name=read.text("MODEL_NAME", ""),
             model_key=read.text("MODEL_KEY", ""),

@@ -23,12 +23,24 @@ class MonitorsConfig(AppConfig):
         verify.register_for_database(holds.alerts_hold)
         verify.register_for_database(holds.incidents_hold)
         import_module("monitors.web").register_all()
+        _register_retention()
         duties = import_module("runs.engine.duties")
         duties.register("alerts", _alerting)
         duties.register("judge", _judge)
         duties.register("pulse", _pulse)
         if settings.WATCHDOG_URL:
             duties.register("watchdog", _watchdog)
+
+
+def _register_retention() -> None:
+    retention = import_module("runs.engine.retention")
+    parts = import_module("monitors.ledger.retention").PARTS
+    retention.register(
+        *(
+            retention.Part(name=name, count=count, remove=remove)
+            for name, (count, remove) in parts.items()
+        )
+    )
 
 
 def _alerting(**how: Any) -> None:

@@ -9,7 +9,7 @@ from django import forms
 from monitors.rules.filters import Filters
 from monitors.rules.incidents import LONGEST_NOTE
 from monitors.rules.monitors import LONGEST_NAME, MonitorWish
-from monitors.rules.windows import WindowWish
+from monitors.rules.windows import LONGEST_BECAUSE, WindowWish
 
 SNOOZES = (("1", "1 hour"), ("4", "4 hours"), ("24", "1 day"), ("168", "7 days"))
 IN_ZONE = "In the zone that this page is read in, such as 2027-01-31 09:00."
@@ -45,6 +45,12 @@ class SnoozeForm(forms.Form):
         """The moment that is meant, once the form is valid."""
         at: datetime | None = self.cleaned_data["until_at"]
         return at or now + timedelta(hours=int(self.cleaned_data["lasts"]))
+
+
+class MuteForm(SnoozeForm):
+    """A mute has an end, so that nobody forgets it."""
+
+    note = forms.CharField(required=False, max_length=LONGEST_BECAUSE, label="Why")
 
 
 class PauseForm(SnoozeForm):

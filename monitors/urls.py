@@ -13,6 +13,7 @@ from monitors.views import (
     public,
     published,
     sharing,
+    trials,
     windows,
 )
 
@@ -26,6 +27,9 @@ urlpatterns = [
     path("monitors/<int:monitor_id>/changes/", monitor_forms.change, name="monitor_change"),
     path("monitors/<int:monitor_id>/pauses/", monitor_moves.pause, name="monitor_pause"),
     path("monitors/<int:monitor_id>/resumptions/", monitor_moves.resume, name="monitor_resume"),
+    path("monitors/<int:monitor_id>/mutes/", monitor_moves.mute, name="monitor_mute"),
+    path("monitors/<int:monitor_id>/unmutings/", monitor_moves.unmute, name="monitor_unmute"),
+    path("monitors/<int:monitor_id>/test-pings/", trials.create, name="monitor_try"),
     path("monitors/<int:monitor_id>/addresses/", monitor_moves.renew, name="monitor_renew"),
     path("monitors/<int:monitor_id>/removals/", monitor_moves.remove, name="monitor_remove"),
     path("monitors/<int:monitor_id>/windows/", windows.create, name="window_new"),

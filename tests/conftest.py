@@ -10,11 +10,14 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, connections
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
+from runs.conf import conf
 from runs.ledger.tenants import DEFAULT as DEFAULT_TENANT
 from runs.models import Tenant
-from tests.support.chromium import chromium
+from tests.support.chromium import BROWSER_PATIENCE, chromium
 from tests.support.legs import label_lines
 from tests.support.postgresql import PostgresServer, flush_quickly, postgresql
 from tests.support.programs import Site
@@ -25,6 +28,16 @@ if TYPE_CHECKING:
 
 # Playwright keeps an event loop in this thread, which Django would take for an async caller.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+# Invented input is the same each time but for `make test-long`, and no example has to be quick: both
+# legs of the suite share two processors.
+hypothesis_settings.register_profile(
+    "patient",
+    deadline=None,
+    derandomize="MILEPOST_LONG" not in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+hypothesis_settings.load_profile("patient")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -76,6 +89,13 @@ def collected_static_files() -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
 
 
+@pytest.fixture(autouse=True)
+def _settings_are_read_anew() -> Iterator[None]:
+    """What one test set is not what the next one reads: this ends behind `settings`."""
+    yield
+    conf.cache_clear()
+
+
 @pytest.fixture
 def site(transactional_db: None, tmp_path: Path) -> Iterator[Site]:
     """An installation whose programs share the test's own database."""
@@ -112,7 +132,7 @@ def browser() -> Iterator["Browser"]:
 @pytest.fixture
 def page(browser: "Browser") -> Iterator["Page"]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(BROWSER_PATIENCE)
     yield context.new_page()
     context.close()
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from approvals.ledger import grounds, noticing, ruling, striking
 from approvals.models import Audience, Decision, Requester, Strike
-from approvals.rules.asked import asked_of, digest_of
+from approvals.rules.asked import Asked, asked_of, digest_of
 from approvals.rules.shape import shape_of
 from approvals.rules.timing import AskedAgain, timing_of
 from runs.definition.gates import OpenedWait
@@ -42,15 +42,7 @@ def open_decision(opened: OpenedWait) -> None:
         urgent_at=closes or now + NO_DEADLINE,
         shape=shape_of(text, workflow=opened.workflow, step=opened.step),
     )
-    Audience.objects.bulk_create(
-        [Audience(decision=decision, group=name) for name in sorted(set(asked.groups))]
-    )
-    Requester.objects.bulk_create(
-        [
-            Requester(decision=decision, name=each.name, did=each.did)
-            for each in requesters_of(decision.run)
-        ]
-    )
+    _keep_who(decision, asked)
     grounds.keep(decision)
     timing = timing_of(text)
     noticing.plan(decision, timing, now=now)
@@ -60,6 +52,16 @@ def open_decision(opened: OpenedWait) -> None:
         # A rule is about to answer; should it not, the clock tells people.
         return
     noticing.tell_opened(decision, groups=asked.groups)
+
+
+def _keep_who(decision: Decision, asked: Asked) -> None:
+    """Whose people may answer, and who has a part in what is asked for."""
+    groups = sorted(set(asked.groups))
+    Audience.objects.bulk_create([Audience(decision=decision, group=name) for name in groups])
+    Requester.objects.bulk_create(
+        Requester(decision=decision, name=each.name, did=each.did)
+        for each in requesters_of(decision.run)
+    )
 
 
 def _strike_as_before(decision: Decision, again: AskedAgain) -> None:

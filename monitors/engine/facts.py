@@ -45,6 +45,7 @@ class Shared:
 
     workflow: str = ""
     worker: str = ""
+    clusters: tuple[str, ...] = ()
 
 
 def pinged(seen: Seen, view: View) -> Facts:
@@ -86,6 +87,7 @@ def settle(
             look_at=look_at,
             workflow=common.workflow,
             worker=common.worker,
+            clusters=common.clusters,
         ),
         now=facts.now,
     )
@@ -109,6 +111,7 @@ def let_go(
         look_at=look_at,
         workflow=common.workflow,
         worker=common.worker,
+        clusters=common.clusters,
     )
     return judging.let_go(seen, made, now=view.now, put_away=put_away)
 

@@ -1,14 +1,10 @@
 """The judge: puts both facts of every monitor together, and writes down what has changed."""
 
 import logging
-import os
-import socket
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
-
-from django.db import DataError, Error, IntegrityError, close_old_connections, connection
 
 from monitors.engine import outside
 from monitors.engine.facts import View
@@ -21,6 +17,7 @@ from monitors.rules.own import WATCH, web_away_after
 from monitors.rules.states import MonitorKind
 from monitors.rules.verdicts import GAP
 from runs.conf import conf
+from runs.engine.rounds import MustEnd, go_on, holder, through, tried
 from runs.ledger import ticks
 from runs.queries.clock import db_now
 from runs.queries.liveness import ticks as last_ticks
@@ -45,35 +42,34 @@ class Judge:
     """One pass after another; what is wrong with one monitor does not stop the others."""
 
     def __init__(self) -> None:
-        self.holder = f"{socket.gethostname()}/{os.getpid()}"
+        self.holder = holder()
         self._runs = RunsWatched()
         self._ticked = self._scheduled = float("-inf")
         self._seeing_since: datetime | None = None
         self._was_away = False
-        self._must_end: Callable[[float | None], None] = lambda _seconds: None
+        self._must_end: MustEnd = lambda _seconds: None
 
-    def run(self, *, stopped: Callable[[], bool], must_end: Callable[[float | None], None]) -> None:
+    def run(self, *, stopped: Callable[[], bool], must_end: MustEnd) -> None:
         """Go round until stopped; a pass that hangs is killed by the parent."""
         self._must_end = must_end
-        while not stopped():
-            must_end(LONGEST_PASS)
-            self.go_round()
-            must_end(None)
-            time.sleep(PASS_EVERY)
-        connection.close()
+        go_on(
+            self.go_round,
+            every=PASS_EVERY,
+            longest=LONGEST_PASS,
+            stopped=stopped,
+            must_end=must_end,
+        )
 
     def go_round(self) -> None:
         """One pass. A database that is away makes it blind, never wrong."""
-        try:
-            close_old_connections()
-            tenant_id = default_tenant_id()
-            if tenant_id is not None:
-                self._look(tenant_id)
-            self._was_away = False
-        except Error as error:
-            self._was_away = True
-            log.warning("judge.database_away", extra={"error": str(error)})
-            connection.close()
+        was_there = through(self._pass, duty=DUTY)
+        self._was_away = not was_there
+
+    def _pass(self) -> int:
+        tenant_id = default_tenant_id()
+        if tenant_id is not None:
+            self._look(tenant_id)
+        return 1
 
     def _look(self, tenant_id: int) -> None:
         if self._seeing_since is None:
@@ -156,19 +152,10 @@ class Judge:
 
     def _each(self, act: Callable[[], object]) -> None:
         self._tick_between()
-        try:
-            act()
-        # What the database refuses of one monitor's rows says nothing about the others.
-        except (IntegrityError, DataError):
-            log.exception("judge.refused")
-        except Error:
-            raise
-        # The rim: one monitor that cannot be judged, with its trace in the log, and the others are.
-        except Exception:
-            log.exception("judge.failed")
+        tried(act, duty=DUTY)
 
 
-def run(*, stopped: Callable[[], bool], must_end: Callable[[float | None], None]) -> None:
+def run(*, stopped: Callable[[], bool], must_end: MustEnd) -> None:
     """As a child of the watch; where no beats are asked for, nobody is judged."""
     if conf().beat_every <= timedelta():
         while not stopped():

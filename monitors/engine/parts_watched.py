@@ -39,7 +39,7 @@ def _worker(worker: WorkerLife, seen: Seen | None, view: View, *, tenant_id: int
     if seen is None:
         keeping.keep(_own_worker(worker, tenant_id), now=view.now)
         return
-    shared = Shared(worker=str(worker.id))
+    shared = Shared(worker=str(worker.id), clusters=(worker.cluster,))
     if worker.state == WorkerState.ENDED or _is_given_up(worker, seen, view):
         what = "has ended" if worker.state == WorkerState.ENDED else "is gone; others have its work"
         if seen.is_wrong:
@@ -97,7 +97,8 @@ def _cluster(seen: Seen | None, workers: list[WorkerLife], view: View, *, tenant
         lives=any(worker.lives for worker in workers),
         lived_at=max(renewed, default=None),
     )
-    settle(seen, facts)
+    shared = Shared(clusters=tuple(sorted({worker.cluster for worker in workers})))
+    settle(seen, facts, shared=shared)
 
 
 def look_at_watch(monitors: Monitors, view: View, *, tenant_id: int) -> None:

@@ -156,7 +156,7 @@ def _of_runs(monitors: Monitors) -> list[Seen]:
 
 
 def _shared(life: RunLife) -> Shared:
-    return Shared(workflow=life.workflow, worker=str(life.worker_id))
+    return Shared(workflow=life.workflow, worker=str(life.worker_id), clusters=(life.cluster,))
 
 
 def _own(life: RunLife) -> Own:

@@ -15,6 +15,7 @@ from django.db import Error, close_old_connections, connection
 
 from monitors.engine.parts_watched import DUTY_LIMIT
 from runs.conf import conf
+from runs.engine.rounds import MustEnd, go_on
 from runs.queries.clock import db_now
 from runs.queries.liveness import ticks
 
@@ -75,12 +76,12 @@ def _ping(address: str) -> None:
         log.warning("watchdog.refused", extra={"status": status})
 
 
-def run(*, stopped: Callable[[], bool], must_end: Callable[[float | None], None]) -> None:
+def run(*, stopped: Callable[[], bool], must_end: MustEnd) -> None:
     """As a child of the watch, where there is somebody to ping."""
-    watchdog = Watchdog()
-    while not stopped():
-        must_end(LONGEST_ROUND)
-        watchdog.go_round()
-        must_end(None)
-        time.sleep(LOOK_EVERY)
-    connection.close()
+    go_on(
+        Watchdog().go_round,
+        every=LOOK_EVERY,
+        longest=LONGEST_ROUND,
+        stopped=stopped,
+        must_end=must_end,
+    )

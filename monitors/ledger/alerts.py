@@ -44,7 +44,10 @@ def on_change(change: Change) -> None:
 def raise_alert(
     trouble: Trouble, *, monitor_id: int | None = None, change: int | None = None
 ) -> Alert:
-    """One open alert a subject; people hear of it when its incident is new, or worse than it was."""
+    """One open alert a subject; people hear of it when its incident is new, or worse than it was.
+
+    In what somebody has in hand they also hear of the first thing that is new in it.
+    """
     # The tenant first, then its incidents, then the outbox: whoever acts on an incident does the same.
     tenants.hold(trouble.tenant_id)
     now = db_now()
@@ -66,8 +69,8 @@ def raise_alert(
         opened_at=now,
         changed_at=now,
     )
-    grouping.count_in(incident, alert, now=now)
-    _tell_of(incident, trouble, is_new=is_new, now=now)
+    joins = grouping.count_in(incident, alert, now=now) and not is_new
+    _tell_of(incident, trouble, is_new=is_new, joins=joins, now=now)
     return alert
 
 
@@ -84,19 +87,25 @@ def _changed(alert: Alert, trouble: Trouble, *, change: int | None, now: datetim
     return alert
 
 
-def _tell_of(incident: Incident, trouble: Trouble, *, is_new: bool, now: datetime) -> None:
+def _tell_of(
+    incident: Incident, trouble: Trouble, *, is_new: bool, joins: bool = False, now: datetime
+) -> None:
     worse = is_worse(trouble.severity, than=incident.severity)
+    in_hand = incident.state == IncidentState.ACKNOWLEDGED.value and not trouble.quietly
+    # Who sleeps on it is told of everything in it at the end of the snooze.
+    joins = joins and in_hand and incident.snoozed_until is None
     if worse:
         incident.severity = trouble.severity.value
-        if incident.state == IncidentState.ACKNOWLEDGED.value:
-            incident.state = IncidentState.OPEN.value
-    untold = is_new or worse or not incident.messages
-    if untold and not trouble.quietly:
+    if joins and not worse:
+        messages.joined(incident, trouble.sentence, now=now)
+    elif (is_new or worse or not incident.messages) and not trouble.quietly:
         messages.opened(incident, trouble.sentence, now=now)
     elif is_new:
         grouping.put_off(incident, now=now)
         # What is still wrong when its maintenance is over is told then.
         incident.tell_at = muted_until(incident, now=now) or incident.tell_at
+    if in_hand and (worse or joins):
+        grouping.take_back(incident, now=now)
     grouping.save(incident)
 
 

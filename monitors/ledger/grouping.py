@@ -73,8 +73,8 @@ def _name(incident: Incident, names: tuple[str, ...]) -> None:
     )
 
 
-def count_in(incident: Incident, alert: Alert, *, now: datetime) -> None:
-    """One more alert; how many things are affected, and whether this one flaps."""
+def count_in(incident: Incident, alert: Alert, *, now: datetime) -> bool:
+    """One more alert; how many things are affected, whether this one flaps, and is new in it."""
     failures = Alert.objects.filter(
         tenant_id=alert.tenant_id, subject=alert.subject, opened_at__gte=now - flapping.WITHIN
     ).values_list("opened_at", flat=True)
@@ -83,6 +83,7 @@ def count_in(incident: Incident, alert: Alert, *, now: datetime) -> None:
     incident.affected += 0 if known else 1
     incident.last_at = now
     incident.flapping = incident.flapping or flapping.flaps(failures, now=now)
+    return not known
 
 
 def put_off(incident: Incident, *, now: datetime) -> None:
@@ -93,6 +94,12 @@ def put_off(incident: Incident, *, now: datetime) -> None:
         acknowledged=incident.state == IncidentState.ACKNOWLEDGED.value,
         snoozed_until=incident.snoozed_until,
     )
+
+
+def take_back(incident: Incident, *, now: datetime) -> None:
+    """It is in nobody's hands again; that it was, and since when, stays written."""
+    incident.state, incident.owner = IncidentState.OPEN.value, ""
+    put_off(incident, now=now)
 
 
 def close(incident: Incident, *, by: str, note: str = "", now: datetime) -> None:

@@ -33,7 +33,10 @@ class IncidentChanged(Exception):
 
 @commits("incident_committed")
 def acknowledge(actor: Actor, incident_id: int, *, note: str, seen: int | None = None) -> Incident:
-    """It has an owner: nobody is reminded any more, unless it gets worse."""
+    """It has an owner: nobody is reminded any more, unless it gets worse or something new joins it.
+
+    Then it is in nobody's hands again and told once; `acknowledged_at` still says that it was.
+    """
     with transaction.atomic():
         incident, now = _held(actor, incident_id, seen=seen), db_now()
         incident.state, incident.snoozed_until = IncidentState.ACKNOWLEDGED.value, None

@@ -29,6 +29,7 @@ class Verdicts:
     look_at: datetime | None
     workflow: str = ""
     worker: str = ""
+    clusters: tuple[str, ...] = ()
     told: bool = True
 
 
@@ -124,6 +125,7 @@ def _change(
         name=seen.name,
         workflow=made.workflow,
         worker=made.worker,
+        clusters=made.clusters,
         was_state=MonitorState(seen.was_state),
         state=state,
         was_verdict=Verdict(seen.was_verdict) if seen.was_verdict else None,

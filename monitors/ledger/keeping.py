@@ -139,7 +139,9 @@ def _anew(own: Own, *, now: datetime) -> dict[str, object]:
 
 
 def _awake(now: datetime) -> dict[str, object]:
+    """It begins anew: the age of a beat from before its rest says nothing of it now."""
     return {
+        "last_ping_at": None,
         "state": MonitorState.NEW.value,
         "state_since": now,
         "paused_at": None,

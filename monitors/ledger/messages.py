@@ -6,7 +6,12 @@ from datetime import datetime
 from monitors.ledger import grouping
 from monitors.models import Incident
 from monitors.rules.incidents import Severity, key_of
-from monitors.rules.wording import flapping_title, recovered_title, reminder_title
+from monitors.rules.wording import (
+    flapping_title,
+    joined_title,
+    recovered_title,
+    reminder_title,
+)
 from runs.ledger.telling import tell
 from runs.queries import deliveries
 
@@ -16,6 +21,12 @@ KIND = "alert"
 def opened(incident: Incident, sentence: str, *, now: datetime) -> None:
     """It is new, or worse than people knew."""
     title = flapping_title(sentence) if incident.flapping else sentence
+    _tell(incident, title, severity=incident.severity, now=now)
+
+
+def joined(incident: Incident, sentence: str, *, now: datetime) -> None:
+    """It was in somebody's hands, and something else is wrong by now."""
+    title = joined_title(sentence, owner=incident.owner)
     _tell(incident, title, severity=incident.severity, now=now)
 
 

@@ -65,7 +65,7 @@ def change(actor: Actor, monitor_id: int, wish: MonitorWish, *, seen: int | None
     """
     with transaction.atomic():
         monitor, now = held(actor, monitor_id, seen=seen), db_now()
-        _require_not_ours(monitor)
+        require_not_ours(monitor)
         _require_possible(wish, now=now)
         for name, value in wish.columns().items():
             setattr(monitor, name, value)
@@ -140,7 +140,7 @@ def remove(actor: Actor, monitor_id: int, *, seen: int | None = None) -> Monitor
     """Its address answers `not found` from now on; its pings stay until they are cleaned up."""
     with transaction.atomic():
         monitor, now = held(actor, monitor_id, seen=seen), db_now()
-        _require_not_ours(monitor)
+        require_not_ours(monitor)
         monitor.removed_at, monitor.slug = now, ""
         monitor.expected_at = monitor.alert_at = None
         monitor.judge_at = now
@@ -153,7 +153,7 @@ def renew_code(actor: Actor, monitor_id: int, *, seen: int | None = None) -> Mon
     """Another address, because the old one became known; the old one answers `not found` at once."""
     with transaction.atomic():
         monitor, now = held(actor, monitor_id, seen=seen), db_now()
-        _require_not_ours(monitor)
+        require_not_ours(monitor)
         monitor.code = uuid4()
         # Beats are counted anew too: whoever knew the old address may have sent the highest number.
         monitor.fence = monitor.beat_number = None
@@ -181,7 +181,7 @@ def _require_possible(wish: MonitorWish, *, now: datetime) -> None:
         raise MonitorRefused(errors)
 
 
-def _require_not_ours(monitor: Monitor) -> None:
+def require_not_ours(monitor: Monitor) -> None:
     if monitor.kind != MonitorKind.OUTSIDE:
         raise MonitorIsOurs("Milepost keeps this monitor itself. It can be paused.")
 

@@ -53,3 +53,4 @@ def _end_snooze(incident: Incident) -> None:
     if incident.snoozed_until is not None:
         incident.snoozed_until = None
         incident.state, incident.owner = IncidentState.OPEN.value, ""
+        incident.acknowledged_at = None

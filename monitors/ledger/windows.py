@@ -1,6 +1,7 @@
-"""Maintenance windows are made and removed."""
+"""Maintenance windows are made and removed; a mute is one from now on, for one monitor."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 
@@ -10,8 +11,9 @@ from django.db.models import QuerySet
 from monitors.ledger import grouping, monitors
 from monitors.models import Incident, MaintenanceWindow
 from monitors.queries.muting import muted_until
+from monitors.queries.visible import visible_monitors
 from monitors.rules.incidents import IncidentState
-from monitors.rules.windows import WindowWish, refusals
+from monitors.rules.windows import LONGEST_BECAUSE, WindowWish, open_until, refusals
 from runs.ledger import audit, tenants
 from runs.ledger.commits import commits
 from runs.queries.clock import db_now
@@ -49,6 +51,41 @@ def open_window(
         )
         _tell(window, "made", by=actor)
     return window
+
+
+def mute(actor: Actor, monitor_id: int, *, until: datetime, because: str = "") -> MaintenanceWindow:
+    """Nobody is called about it from now until then. Raises as `open_window` does."""
+    require(actor, Verb.OPERATE)
+    monitor = visible_monitors(actor).filter(pk=monitor_id).first()
+    if monitor is None:
+        raise monitors.NoSuchMonitor("There is no such monitor.")
+    wish = WindowWish(
+        because=because.strip() or f"muted by {actor.name}"[:LONGEST_BECAUSE],
+        starts_at=db_now(),
+        ends_at=until,
+        monitor_id=monitor_id,
+    )
+    return open_window(actor, wish, tenant=monitor.tenant.slug)
+
+
+@commits("window_committed", when=bool)
+def unmute(actor: Actor, monitor_id: int) -> int:
+    """People are called about it again; how many windows of its own were open.
+
+    Those of a tag or of the whole tenant are others' as well, and stay.
+    """
+    require(actor, Verb.OPERATE)
+    if not visible_monitors(actor).filter(pk=monitor_id).exists():
+        raise monitors.NoSuchMonitor("There is no such monitor.")
+    with transaction.atomic():
+        now = db_now()
+        own = MaintenanceWindow.objects.filter(monitor_id=monitor_id, removed_at=None)
+        found = [each.pk for each in own.order_by("pk") if open_until(each, at=now)]
+        for window_id in found:
+            # Whoever ended it meanwhile did the same.
+            with suppress(NoSuchWindow):
+                remove(actor, window_id)
+    return len(found)
 
 
 @commits("window_committed")

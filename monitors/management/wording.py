@@ -132,6 +132,8 @@ def shown(row: Row) -> dict[str, Any]:
         "facts": {"heartbeat": row.heartbeat, "database": row.database},
         "tags": one.tags.split(),
         "paused_until": moment(one.paused_until),
+        "muted_until": moment(row.muted_until),
+        "told_by": [route.name for route in row.told_by],
     }
 
 
@@ -158,6 +160,9 @@ def lines_of_one(row: Row) -> Iterator[str]:
         yield f"paused by {one.paused_by}{until}{f': {one.paused_note}' if one.paused_note else ''}"
     elif one.alert_at:
         yield f"people are called at {one.alert_at:%Y-%m-%d %H:%M:%S} UTC"
+    if row.muted_until:
+        yield f"muted until {row.muted_until:%Y-%m-%d %H:%M:%S} UTC: nobody is called"
+    yield f"told by {', '.join(route.name for route in row.told_by) or 'mail to those who may act'}"
     yield row.bars_say
 
 

@@ -12,12 +12,12 @@ from monitors.queries.incidents import incidents_of_monitor
 from monitors.queries.pages_monitors import Row, allowed_gap, clock, rows_of
 from monitors.queries.seen_beats import seen_of
 from monitors.queries.visible import visible_monitors
-from monitors.queries.windows import maintained_until, visible_windows
+from monitors.queries.windows import visible_windows
 from monitors.rules.bars import Bar, Bin, bars_of, histogram, text_of
 from monitors.rules.beats import Stretch, gaps_of, slots_of
 from monitors.rules.expected import PREVIEWED, next_expected, usual_gap
 from monitors.rules.states import MonitorState, PingKind
-from monitors.rules.windows import is_for
+from monitors.rules.windows import is_for, open_until
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position, Slice, slice_of
 from runs.rules.policy import Actor
@@ -75,8 +75,8 @@ class MonitorPage:
     incidents: Sequence[Incident]
     next: Sequence[datetime]
     windows: Sequence[MaintenanceWindow]
-    maintained_until: datetime | None
     rids: Sequence[Ping]
+    muted_here: bool
     version: str
 
     @property
@@ -91,6 +91,7 @@ def one_monitor(actor: Actor, monitor_id: int) -> Monitor | None:
 def monitor_page(actor: Actor, monitor: Monitor, *, range_: Range) -> MonitorPage:
     now = db_now()
     (row,) = rows_of([monitor], now=now)
+    windows = _windows(actor, monitor)
     seen = seen_of([monitor], since=now - range_.length, now=now, newest=NEWEST)[monitor.pk]
     usual = usual_gap(monitor, now=now)
     stretch = Stretch(until=now, each=range_.each, amount=range_.amount)
@@ -111,9 +112,9 @@ def monitor_page(actor: Actor, monitor: Monitor, *, range_: Range) -> MonitorPag
         gaps_say=_gaps_say(gaps, allowed),
         incidents=incidents_of_monitor(actor, monitor.pk),
         next=_next(monitor, now=now),
-        windows=_windows(actor, monitor),
-        maintained_until=maintained_until([monitor], now=now).get(monitor.pk),
+        windows=windows,
         rids=list(_rids(monitor)),
+        muted_here=any(each.monitor_id and open_until(each, at=now) for each in windows),
         version=f"{monitor.seq}-{int(now.timestamp()) // 5}",
     )
 

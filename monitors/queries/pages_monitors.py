@@ -1,16 +1,19 @@
 """The list of monitors: down first, then late, then by name, each with its last beats in slots."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from django.db.models import Case, OuterRef, Subquery, Value, When
+from django.db.models import Case, Value, When
 from django.db.models.functions import Lower
 from django.utils import timezone
 
 from monitors.models import Monitor, VerdictChange
 from monitors.queries.seen_beats import Seen, seen_of
+from monitors.queries.told_by import Route, routes_of
 from monitors.queries.visible import visible_monitors
+from monitors.queries.watching import last_changes
+from monitors.queries.windows import maintained_until
 from monitors.rules.bars import Bar, bars_of, text_of
 from monitors.rules.beats import Stretch, slots_of, uptime
 from monitors.rules.expected import expectation, usual_gap
@@ -44,6 +47,8 @@ class Row:
     said: VerdictChange | None
     heartbeat: str
     database: str
+    told_by: Sequence[Route]
+    muted_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +99,13 @@ def monitors_page(actor: Actor, *, kind: str = "", tag: str = "") -> MonitorsPag
 
 def rows_of(monitors: Sequence[Monitor], *, now: datetime) -> list[Row]:
     seen = seen_of(monitors, since=now - UPTIME, now=now, newest=2 * SLOTS)
-    last = VerdictChange.objects.filter(monitor=OuterRef("pk")).order_by("-seq").values("pk")[:1]
-    ids = Monitor.objects.filter(pk__in=[each.pk for each in monitors]).values_list(Subquery(last))
-    said = {change.monitor_id: change for change in VerdictChange.objects.filter(pk__in=ids)}
-    return [_row(each, seen[each.pk], said.get(each.pk), now=now) for each in monitors]
+    said = last_changes([each.pk for each in monitors])
+    routes, muted = routes_of(monitors), maintained_until(monitors, now=now)
+    rows = [_row(each, seen[each.pk], said.get(each.pk), now=now) for each in monitors]
+    return [
+        replace(row, told_by=routes[row.monitor.pk], muted_until=muted.get(row.monitor.pk))
+        for row in rows
+    ]
 
 
 def _row(monitor: Monitor, seen: Seen, said: VerdictChange | None, *, now: datetime) -> Row:
@@ -113,6 +121,8 @@ def _row(monitor: Monitor, seen: Seen, said: VerdictChange | None, *, now: datet
         said=said,
         heartbeat=heartbeat_fact(monitor.last_ping_at, now=now),
         database=database_fact(canonical.loads(said.facts), judged_at=said.at) if said else "",
+        told_by=(),
+        muted_until=None,
     )
 
 

@@ -1,5 +1,6 @@
 """What the judge looks at: monitors as they stand, what was said of them last, and when nobody could see."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -151,6 +152,14 @@ def gaps(*, since: datetime, at_most: int = 200) -> list[Gap]:
     """Those that ended after `since`, or last, the newest first."""
     rows = Blindness.objects.exclude(until_at__lt=since).order_by("-from_at")[:at_most]
     return [Gap(from_at=row.from_at, until_at=row.until_at, because=row.because) for row in rows]
+
+
+def last_changes(monitor_ids: Sequence[int]) -> dict[int, VerdictChange]:
+    """What was said last of each of these that was ever judged; by its index, however much was said."""
+    last = VerdictChange.objects.filter(monitor=OuterRef("pk")).order_by("-seq").values("pk")[:1]
+    found = Monitor.objects.filter(pk__in=monitor_ids).values_list(Subquery(last))
+    rows = VerdictChange.objects.filter(pk__in=found).select_related("monitor")
+    return {change.monitor_id: change for change in rows}
 
 
 def _with_last_change(rows: QuerySet[Monitor]) -> QuerySet[Monitor]:

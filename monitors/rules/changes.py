@@ -11,8 +11,8 @@ from monitors.rules.verdicts import Breach
 class Change:
     """From what to what, with its sentence and its advice; `seq` numbers those of one monitor.
 
-    `was_verdict` is None when it was never judged. `worker` and `workflow` name what it shares with
-    others of the same cause. `retired`: what was watched has come to its own end, nothing is wrong
+    `was_verdict` is None when it was never judged. `worker`, `clusters` and `workflow` name what it
+    shares with others of the same cause. `retired`: what was watched has come to its own end, nothing is wrong
     with it any more. `told` is False where people need not hear of it.
     """
 
@@ -24,6 +24,7 @@ class Change:
     name: str
     workflow: str = ""
     worker: str = ""
+    clusters: tuple[str, ...] = ()
     was_state: MonitorState
     state: MonitorState
     was_verdict: Verdict | None

@@ -73,11 +73,12 @@ class Trouble:
         return (*self.causes, self.subject)
 
 
-def causes_of(*, worker: str = "", workflow: str = "") -> tuple[str, ...]:
-    """What a monitor shares with others: its worker, then its workflow."""
-    return tuple(
-        f"{kind}:{name}" for kind, name in (("worker", worker), ("workflow", workflow)) if name
-    )
+def causes_of(
+    *, worker: str = "", clusters: Sequence[str] = (), workflow: str = ""
+) -> tuple[str, ...]:
+    """What a monitor shares with others: its worker, who keeps that, then its workflow."""
+    named = [("worker", worker), *(("cluster", each) for each in clusters), ("workflow", workflow)]
+    return tuple(f"{kind}:{name}" for kind, name in named if name)
 
 
 def is_worse(severity: str, *, than: str) -> bool:
@@ -134,6 +135,13 @@ def key_of(incident_id: int) -> str:
     return f"incident:{incident_id}:"
 
 
+def incident_in(key: str) -> int | None:
+    """Which incident a message is about, by its id."""
+    name, _, rest = key.partition(":")
+    number = rest.partition(":")[0]
+    return int(number) if name == "incident" and number.isdecimal() else None
+
+
 def number_in(key: str) -> int | None:
     """Which of an incident's messages this is; None for a digest of several incidents."""
     number = key.split(" ", 1)[0].rpartition(":")[2]
@@ -145,13 +153,19 @@ def subject_of_monitor(monitor_id: int) -> str:
 
 
 def trouble_of(change: Change) -> Trouble:
+    """Absence may be that of the whole cluster: a stopped worker has it replace the others too."""
+    absent = change.state == MonitorState.DOWN
     return Trouble(
         tenant_id=change.tenant_id,
         subject=subject_of_monitor(change.monitor_id),
         sentence=change.sentence,
         severity=severity_of(change),
         link=f"/monitors/{change.monitor_id}/",
-        causes=causes_of(worker=change.worker, workflow=change.workflow),
+        causes=causes_of(
+            worker=change.worker,
+            clusters=change.clusters if absent else (),
+            workflow=change.workflow,
+        ),
         workflow=change.workflow,
         kind="monitor",
         quietly=not change.told,

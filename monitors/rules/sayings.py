@@ -130,7 +130,7 @@ def _silent(who: str, judged: Judged, facts: Facts, *, kind: MonitorKind) -> Sai
 
 def _last_beat(facts: Facts) -> str:
     if facts.heard_at is None:
-        return "no beat ever came"
+        return "no beat has come yet"
     return f"no beat for {span(facts.now - facts.heard_at)}"
 
 

@@ -64,7 +64,12 @@ class Facts:
 
     @property
     def shows_life(self) -> bool:
-        """The database has heard of it since the missing ping was due."""
+        """The database has heard of it since the missing ping was due, and its lease is good.
+
+        Who died a moment after renewing it is cut off from nothing, however late that moment was.
+        """
+        if self.lives is False:
+            return False
         since = self.expected_at or self.missing_from
         signs = [at for at in (self.lived_at, self.progress_at) if at is not None]
         return since is not None and any(at > since for at in signs)

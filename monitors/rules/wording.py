@@ -15,6 +15,11 @@ def flapping_title(sentence: str) -> str:
     )
 
 
+def joined_title(sentence: str, *, owner: str) -> str:
+    """Something new in what somebody has in hand: whoever it is may not know of this."""
+    return f"New in what {owner} has in hand: {sentence}"
+
+
 def reminder_title(sentence: str, *, affected: int, since: datetime, now: datetime) -> str:
     return f"Still open after {span(now - since)}: {title_of(sentence, affected=affected)}"
 

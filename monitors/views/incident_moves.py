@@ -1,12 +1,8 @@
 """What a person does about an incident: take it on, put it off, take that back, call it over."""
 
-from collections.abc import Callable
-from functools import wraps
-
 from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from monitors.forms import SnoozeForm, note_in
@@ -14,40 +10,29 @@ from monitors.ledger import incidents
 from monitors.rules.incidents import IncidentRefused
 from monitors.views.incidents import shown
 from runs.queries.clock import db_now
-from runs.web import HtmxRequest, actor_of, number_in, operator
+from runs.web import HtmxRequest, actor_of
+from runs.web.acting import acting
 
-View = Callable[[HtmxRequest, int, int | None], HttpResponseBase]
-
-
-def acting(view: View) -> View:
-    """Another tenant's incident is 404; one that changed meanwhile is 409 with why."""
-
-    @require_POST
-    @operator
-    @wraps(view)
-    def answer(request: HtmxRequest, incident_id: int) -> HttpResponseBase:
-        seen = request.POST.get("expected_version", "")
-        try:
-            return view(request, incident_id, number_in(seen))
-        except incidents.NoSuchIncident:
-            raise Http404 from None
-        except incidents.IncidentChanged as changed:
-            back = reverse("monitors:incident_show", args=[incident_id])
-            told = {"because": str(changed), "back_url": back}
-            return render(request, "409.html", told, status=409)
-
-    return answer
+on_incident = acting(
+    back="monitors:incident_show",
+    missing=incidents.NoSuchIncident,
+    changed=incidents.IncidentChanged,
+)
 
 
-@acting
+@require_POST
+@on_incident
 def acknowledge(request: HtmxRequest, incident_id: int, seen: int | None) -> HttpResponse:
     note = note_in(request.POST)
     incidents.acknowledge(actor_of(request), incident_id, note=note, seen=seen)
-    messages.success(request, "It is yours: nobody is reminded, unless it gets worse.")
+    messages.success(
+        request, "It is yours: nobody is reminded, unless it gets worse or more joins it."
+    )
     return redirect("monitors:incident_show", incident_id)
 
 
-@acting
+@require_POST
+@on_incident
 def snooze(request: HtmxRequest, incident_id: int, seen: int | None) -> HttpResponse:
     form = SnoozeForm(request.POST)
     if not form.is_valid():
@@ -62,14 +47,16 @@ def snooze(request: HtmxRequest, incident_id: int, seen: int | None) -> HttpResp
     return redirect("monitors:incident_show", incident_id)
 
 
-@acting
+@require_POST
+@on_incident
 def reopen(request: HtmxRequest, incident_id: int, seen: int | None) -> HttpResponse:
     incidents.reopen(actor_of(request), incident_id, seen=seen)
     messages.success(request, "It is nobody's again: reminders begin anew.")
     return redirect("monitors:incident_show", incident_id)
 
 
-@acting
+@require_POST
+@on_incident
 def resolve(request: HtmxRequest, incident_id: int, seen: int | None) -> HttpResponse:
     note = note_in(request.POST)
     incidents.resolve(actor_of(request), incident_id, note=note, seen=seen)

@@ -6,7 +6,7 @@ from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from monitors.forms import PauseForm
+from monitors.forms import MuteForm, PauseForm
 from monitors.queries import pages_monitor, pages_monitors
 from monitors.queries.pages_monitor import RANGES, MonitorPage
 from monitors.rules.addresses import ping_path
@@ -60,6 +60,7 @@ def show(request: HtmxRequest, monitor_id: int) -> HttpResponse:
         address=f"{site()}{ping_path(monitor.code)}",
         is_outside=monitor.kind == MonitorKind.OUTSIDE,
         pause_form=PauseForm(),
+        mute_form=MuteForm(auto_id="mute_%s"),
         live_url=reverse("monitors:monitor_show", args=[monitor_id]) + link_to(request),
         may_operate=may(actor, Verb.OPERATE),
         **_events(request, page),

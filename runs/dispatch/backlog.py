@@ -26,9 +26,9 @@ class Silence:
     rung: bool = False
 
     def look(self, *, waiting: bool, idle: bool, answered: float, passed: float) -> None:
-        """Count one more look, for no longer than a second: who was stopped meanwhile saw nothing."""
+        """Count one more look, for no longer than two should take: who was kept from it saw nothing."""
         if waiting and idle and answered == self.answered:
-            self.lasted += min(passed, 1.0)
+            self.lasted += min(passed, 2 * LOOK)
             return
         self.answered, self.lasted, self.rung = answered, 0.0, False
 

@@ -2,7 +2,8 @@
 
 `python -m runs.engine.drill_receiver FILE` writes its port into the file and answers until it is ended.
 `POST /call` is a call under its key, `GET /call` looks one up, `POST /misbehave` tells it how to behave,
-`GET /count` is what it has counted. Only the standard library: it starts at once.
+`GET /count` is what it has counted, `GET /under_way` who came first of those that are still here. Only the
+standard library: it starts at once.
 """
 
 import json
@@ -34,6 +35,22 @@ class Counted:
         self.runs: dict[str, str] = {}
         self.patience = 1.0
         self.manners: dict[str, dict[str, Any]] = {}
+        self.came = 0
+        self.here: dict[int, int] = {}
+
+    def comes(self, line: int) -> None:
+        """Callers are numbered in the order in which they came."""
+        with self.lock:
+            self.came += 1
+            self.here[line] = self.came
+
+    def goes(self, line: int) -> None:
+        with self.lock:
+            self.here.pop(line, None)
+
+    def under_way(self, line: int) -> dict[str, int]:
+        with self.lock:
+            return {"caller": self.here[line], "oldest": min(self.here.values())}
 
     def arrive(self, key: str, *, run: str, step: str) -> str:
         """Count an arrival; how to misbehave at it, or ""."""
@@ -91,6 +108,9 @@ class Handler(BaseHTTPRequestHandler):
         if address.path == "/count":
             self._answer(200, COUNTED.count())
             return
+        if address.path == "/under_way":
+            self._answer(200, COUNTED.under_way(self.connection.fileno()))
+            return
         found = COUNTED.found(parse_qs(address.query)["key"][0])
         self._answer(404 if found is None else 200, found or {})
 
@@ -135,6 +155,14 @@ class Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        COUNTED.comes(request.fileno())
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        COUNTED.goes(request.fileno())
+        super().shutdown_request(request)
 
     def handle_error(self, *_: Any) -> None:
         """A caller that was killed has cut its line."""

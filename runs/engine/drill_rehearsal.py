@@ -158,6 +158,12 @@ def count(receiver: str) -> dict[str, Any]:
     return _ask(receiver, "GET", "/count", None, key="", timeout=10)[1]
 
 
+def under_way(receiver: str) -> tuple[int, int]:
+    """As which caller this is heard, and the oldest one whose call is still under way."""
+    told = _ask(receiver, "GET", "/under_way", None, key="", timeout=10)[1]
+    return told["caller"], told["oldest"]
+
+
 def misbehave(receiver: str, **manners: Any) -> None:
     """Tell the receiver how to behave at the first arrival of a key from now on."""
     _ask(receiver, "POST", "/misbehave", manners, key="", timeout=10)

@@ -1,6 +1,7 @@
 """A PostgreSQL of one's own for a benchmark, a drill or a test: started here, gone afterwards."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -8,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +20,8 @@ import psycopg
 from runs.dispatch.tethered import die_with_parent
 
 # A server that answers within this long is up.
-UP_WITHIN = 30.0
+UP_WITHIN = 60.0
+ANY = random.SystemRandom()
 
 PLAIN = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
 
@@ -127,11 +129,15 @@ def _wait_until_up(server: PostgresServer, which: object) -> None:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """A port that nobody listens on, below those that the kernel gives to whoever connects.
+
+    So it is still free when the server is started again on it.
+    """
+    while True:
+        port = ANY.randrange(15_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _new_cluster(binaries: Path, directory: Path, user: str | None) -> Path:

@@ -9,26 +9,27 @@ from django.db.models.sql.compiler import SQLCompiler
 
 
 class OneOf(models.Func):
-    """`name` is one of these words.
+    """The column `name` holds one of these words.
 
-    PostgreSQL parses constraints anew in each statement that writes to their table, and parses the
-    list of an IN word by word; so there it is one array, said as one literal.
+    PostgreSQL parses constraints anew in each statement that writes to their table, and the list of
+    an IN word by word; so there it is one array, said as one literal.
     """
 
     output_field = models.BooleanField()
     conditional = True
 
     def __init__(self, name: str, words: Iterable[str]) -> None:
-        self.words = sorted(words)
-        super().__init__(models.F(name))
-
-    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_more: Any) -> Any:
-        column, params = compiler.compile(self.source_expressions[0])
-        words = ", ".join(f"'{word}'" for word in self.words)
-        return f"{column} IN ({words})", params
+        words = sorted(words)
+        super().__init__(
+            models.F(name),
+            template="(%(expressions)s IN (%(listed)s))",
+            listed=", ".join(f"'{word}'" for word in words),
+            joined=",".join(words),
+        )
 
     def as_postgresql(
-        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **_more: Any
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **more: Any
     ) -> Any:
-        column, params = compiler.compile(self.source_expressions[0])
-        return f"{column} = ANY ('{{{','.join(self.words)}}}'::text[])", params
+        """One constant instead of a list of them."""
+        array = "(%(expressions)s = ANY ('{%(joined)s}'::text[]))"
+        return super().as_sql(compiler, connection, template=array, **more)

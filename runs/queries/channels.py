@@ -1,5 +1,6 @@
 """Channels as those who tell people, and those who deliver, need them."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,17 +26,24 @@ class Opened:
 
 def fitting(tenant_id: int, *, severity: Severity, workflow: str) -> list[Channel]:
     """The channels of a tenant that news of this severity and workflow takes, dead ones too."""
-    active = Channel.objects.filter(tenant_id=tenant_id, state=ChannelState.ACTIVE.value)
-    return [
-        channel
-        for channel in active.order_by("pk")
-        if fits(
-            severity.value,
-            workflow,
-            severities=canonical.loads(channel.severities),
-            workflows=canonical.loads(channel.workflows),
-        )
-    ]
+    found = active([tenant_id])
+    return [each for each in found if takes(each, severity=severity, workflow=workflow)]
+
+
+def active(tenant_ids: Collection[int]) -> list[Channel]:
+    """Those by which people of these tenants are told, dead ones too."""
+    rows = Channel.objects.filter(tenant__in=tenant_ids, state=ChannelState.ACTIVE.value)
+    return list(rows.order_by("pk"))
+
+
+def takes(channel: Channel, *, severity: Severity, workflow: str) -> bool:
+    """Whether news of this severity and workflow takes it."""
+    return fits(
+        severity.value,
+        workflow,
+        severities=canonical.loads(channel.severities),
+        workflows=canonical.loads(channel.workflows),
+    )
 
 
 def lanes_due() -> list[str]:

@@ -44,6 +44,13 @@ def keys_beginning(beginning: str) -> list[str]:
     return list(messages_beginning(beginning).values_list("dedup_key", flat=True))
 
 
+def unsettled_keys(*, kind: str) -> list[str]:
+    """Of the messages of a kind that are still to leave."""
+    waiting = (DeliveryState.PENDING.value, DeliveryState.HELD.value)
+    rows = Message.objects.filter(kind=kind, state__in=waiting)
+    return list(rows.values_list("dedup_key", flat=True))
+
+
 def messages_beginning(beginning: str) -> QuerySet[Message]:
     """Those whose deduplication key begins like this, found by its index on both databases."""
     rows = Message.objects.filter(dedup_key__startswith=beginning)

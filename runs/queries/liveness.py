@@ -35,7 +35,7 @@ class RunLife:
     """A run in a worker's hands: under which lease, and what it last came to.
 
     `mark` changes whenever the run says how far it is, which is written down without a time;
-    `undated` when its step has said so by now.
+    `undated` when its step has said so by now. `cluster` names the process that keeps its worker.
     """
 
     id: UUID
@@ -45,6 +45,7 @@ class RunLife:
     fence: int
     worker_id: UUID
     worker: str
+    cluster: str
     lives: bool
     renewed_at: datetime
     began_at: datetime
@@ -68,8 +69,11 @@ class Unbegun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLife:
+    """`cluster` names the process that keeps it, and that may take others down with it."""
+
     id: UUID
     name: str
+    cluster: str
     state: str
     lives: bool
     renewed_at: datetime
@@ -134,6 +138,7 @@ def _at_work(row: Assignment, now: datetime) -> RunLife | None:
         fence=row.fence or 0,
         worker_id=worker.pk,
         worker=f"{worker.host}/{worker.pid}",
+        cluster=_cluster_of(worker),
         lives=worker.state == WorkerState.LIVE and worker.lease_until >= now,
         renewed_at=worker.renewed_at,
         began_at=row.claimed_at,
@@ -142,6 +147,13 @@ def _at_work(row: Assignment, now: datetime) -> RunLife | None:
         undated=bool(row.step_done),  # type: ignore[attr-defined]
         heartbeat=heartbeat,
     )
+
+
+def _cluster_of(worker: Worker) -> str:
+    """Empty where nobody knows it; a process number alone is used again after a start."""
+    if not worker.cluster_pid:
+        return ""
+    return f"{worker.host}/{worker.boot_id}/{worker.cluster_pid}"
 
 
 def heartbeat_of(workflow: str, version: int, plan_hash: str) -> PlanHeartbeat | None:
@@ -226,6 +238,7 @@ def workers(*, also: Collection[UUID] = ()) -> list[WorkerLife]:
         WorkerLife(
             id=row.pk,
             name=f"{row.host}/{row.pid}",
+            cluster=_cluster_of(row),
             state=row.state,
             lives=row.state == WorkerState.LIVE and row.lease_until >= now,
             renewed_at=row.renewed_at,

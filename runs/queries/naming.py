@@ -1,12 +1,12 @@
 """Which run, worker or tenant a person means by what they typed."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from django.db.models import Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Replace
 
-from runs.models import Run, Tenant, Worker
+from runs.models import Run, Schedule, Tenant, Worker
 from runs.queries.visibility import visible_runs
 from runs.rules.policy import Actor, may_see_tenant
 
@@ -64,3 +64,13 @@ def tenants_seen(actor: Actor) -> dict[int, str]:
     """The tenants this actor belongs to, by id; the default one first."""
     rows = Tenant.objects.order_by("pk").values_list("pk", "slug")
     return {pk: slug for pk, slug in rows if may_see_tenant(actor, pk)}
+
+
+def workflows_of(*, runs: Collection[UUID], schedules: Collection[int]) -> dict[str, str]:
+    """Of which workflow each of these is, by its id as text; nothing is asked where none is named."""
+    found: dict[str, str] = {}
+    for rows, ids in ((Run.objects.all(), runs), (Schedule.objects.all(), schedules)):
+        if ids:
+            named = rows.filter(pk__in=list(ids)).values_list("pk", "workflow")
+            found |= {str(pk): workflow for pk, workflow in named}
+    return found

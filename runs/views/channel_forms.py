@@ -14,7 +14,7 @@ from runs.ledger.tenants import NoSuchTenant
 from runs.queries import naming, pages_channels
 from runs.rules.channels import ChannelRefused
 from runs.views import moving
-from runs.views.channel_moves import acting
+from runs.views.channel_moves import on_channel
 from runs.web import HtmxRequest, actor_of, administrator
 from runs.web.channel_form import ChannelForm
 
@@ -47,7 +47,7 @@ def create(request: HtmxRequest) -> HttpResponse:
 
 
 @looked_at
-@acting
+@on_channel
 def change(request: HtmxRequest, channel_id: int, _: int | None) -> HttpResponse:
     row = pages_channels.one(actor_of(request), channel_id)
     if row is None:

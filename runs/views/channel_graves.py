@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 
 from runs.ledger import channels
 from runs.queries import pages_channels
-from runs.views.channel_moves import acting
+from runs.views.channel_moves import on_channel
 from runs.web import HtmxRequest, actor_of
 
 looked_at = require_http_methods(["GET", "HEAD", "POST"])
@@ -16,7 +16,7 @@ looked_at = require_http_methods(["GET", "HEAD", "POST"])
 
 @never_cache
 @looked_at
-@acting
+@on_channel
 def rotate(request: HtmxRequest, channel_id: int, seen: int | None) -> HttpResponse:
     if request.method != "POST":
         return _grave(request, channel_id, what="rotate")
@@ -25,7 +25,7 @@ def rotate(request: HtmxRequest, channel_id: int, seen: int | None) -> HttpRespo
 
 
 @looked_at
-@acting
+@on_channel
 def remove(request: HtmxRequest, channel_id: int, seen: int | None) -> HttpResponse:
     if request.method != "POST":
         return _grave(request, channel_id, what="remove")

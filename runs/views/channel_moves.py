@@ -1,49 +1,32 @@
 """What a person does to a channel: a test is sent, it is paused, it is told again."""
 
-from collections.abc import Callable
-from functools import wraps
-
 from django.contrib import messages
-from django.http import Http404, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from runs.ledger import channels
 from runs.rules.channels import ChannelRefused
-from runs.web import HtmxRequest, actor_of, administrator, number_in
+from runs.web import HtmxRequest, actor_of, administrator
+from runs.web.acting import acting
 
-View = Callable[[HtmxRequest, int, int | None], HttpResponseBase]
-
-
-def acting(view: View) -> View:
-    """Another tenant's channel is 404; one that was changed meanwhile is 409 with why."""
-
-    @administrator
-    @wraps(view)
-    def answer(request: HtmxRequest, channel_id: int) -> HttpResponseBase:
-        seen = request.POST.get("seen", "")
-        try:
-            return view(request, channel_id, number_in(seen))
-        except channels.NoSuchChannel:
-            raise Http404 from None
-        except (channels.ChannelChanged, ChannelRefused) as changed:
-            back = reverse("runs:channel_show", args=[channel_id])
-            told = {"because": str(changed), "back_url": back}
-            return render(request, "409.html", told, status=409)
-
-    return answer
+on_channel = acting(
+    back="runs:channel_show",
+    missing=channels.NoSuchChannel,
+    changed=(channels.ChannelChanged, ChannelRefused),
+    who=administrator,
+)
 
 
 @require_POST
-@acting
+@on_channel
 def test(request: HtmxRequest, channel_id: int, _: int | None) -> HttpResponse:
     channels.put_test(actor_of(request), channel_id)
     return redirect("runs:channel_show", channel_id)
 
 
 @require_POST
-@acting
+@on_channel
 def pause(request: HtmxRequest, channel_id: int, seen: int | None) -> HttpResponse:
     because = request.POST.get("because", "").strip()[:2000]
     channels.pause(actor_of(request), channel_id, because=because, seen=seen)
@@ -54,7 +37,7 @@ def pause(request: HtmxRequest, channel_id: int, seen: int | None) -> HttpRespon
 
 
 @require_POST
-@acting
+@on_channel
 def resume(request: HtmxRequest, channel_id: int, seen: int | None) -> HttpResponse:
     channels.resume(actor_of(request), channel_id, seen=seen)
     messages.success(request, "It is told again, and tries at once what waited.")

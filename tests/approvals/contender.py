@@ -1,9 +1,10 @@
 """Several processes that want to answer the same decisions at the same moment.
 
 One program is made ready and forks, so that each contender is a process of its own with a session
-of its own. They wait until the file GO exists, then each does its verb to every decision, at moments
-that all share but for a few milliseconds of chance, and writes down what it was told, beside GO:
-`python -m tests.approvals.contender GO ID,ID,... NAME=VERB...`.
+of its own. Each does its verb to every decision, and writes down what it was told, beside GO. All wait
+for one another before each decision; the first decisions have somebody each who comes first, so that
+whoever wins the others, every way to win is seen: `python -m tests.approvals.contender GO ID,ID,...
+NAME=VERB...`.
 """
 
 import json
@@ -12,19 +13,23 @@ import random
 import sys
 import time
 import traceback
+from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import django
 
-ROUND, SPREAD = 0.25, 0.04
+SPREAD, PATIENCE = 0.04, 90.0
+# So many decisions are won by one who is named: the last, and the last but one.
+LED = 2
 
 
 def main(go: Path, decision_ids: list[int], contenders: dict[str, str]) -> int:
     django.setup()
     _make_ready()
-    children = [_fork(go, decision_ids, *each) for each in contenders.items()]
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
+    together = get_context("fork").Barrier(len(contenders))
+    leaders = list(contenders)[: -LED - 1 : -1]
+    children = [_fork(go, decision_ids, together, leaders, *each) for each in contenders.items()]
     return max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
 
 
@@ -37,12 +42,14 @@ def _make_ready() -> None:
     assert connection.connection is None
 
 
-def _fork(go: Path, decision_ids: list[int], name: str, verb: str) -> int:
+def _fork(
+    go: Path, decision_ids: list[int], together: Barrier, leaders: list[str], name: str, verb: str
+) -> int:
     if child := os.fork():
         return child
     code = 1
     try:
-        told = _contend(go, decision_ids, name, verb)
+        told = _contend(decision_ids, together, leaders, name, verb)
         go.with_name(f"{go.name}.{name}").write_text(json.dumps(told))
         code = 0
     finally:
@@ -51,15 +58,19 @@ def _fork(go: Path, decision_ids: list[int], name: str, verb: str) -> int:
         os._exit(code)
 
 
-def _contend(go: Path, decision_ids: list[int], name: str, verb: str) -> list[dict[str, object]]:
-    while not go.exists() or not go.read_text():
-        time.sleep(0.001)
-    begin, chance = float(go.read_text()), random.Random(name)  # noqa: S311
-    told = []
+def _contend(
+    decision_ids: list[int], together: Barrier, leaders: list[str], name: str, verb: str
+) -> list[dict[str, object]]:
+    chance, told = random.Random(name), []  # noqa: S311
     for number, decision_id in enumerate(decision_ids):
-        at = begin + number * ROUND + chance.random() * SPREAD
-        time.sleep(max(0.0, at - time.time()))
-        told.append(_try(name, verb, decision_id))
+        together.wait(PATIENCE)
+        leads = number < len(leaders) and leaders[number] == name
+        if leads:
+            told.append(_try(name, verb, decision_id))
+        together.wait(PATIENCE)
+        if not leads:
+            time.sleep(chance.random() * SPREAD)
+            told.append(_try(name, verb, decision_id))
     return told
 
 

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ def many(amount: int) -> list[int]:
 def contend(
     site: Site, go: Path, contenders: dict[str, str], ids: list[int]
 ) -> dict[str, list[dict[str, Any]]]:
-    """What each was told of each decision, in processes that began at one moment."""
+    """What each was told of each decision, in processes that came to each of them together."""
     program = site.launch(
         sys.executable,
         "-m",
@@ -51,9 +50,6 @@ def contend(
         *(f"{name}={verb}" for name, verb in contenders.items()),
         DJANGO_SETTINGS_MODULE="config.settings",
     )
-    program.says("ready")
-
-    go.write_text(str(time.time() + 0.5))
 
     assert program.ended(within=300) == 0, program.said()
     return {name: json.loads(go.with_name(f"{go.name}.{name}").read_text()) for name in contenders}
@@ -90,8 +86,8 @@ def test_of_all_who_answer_at_once_one_wins_and_the_others_are_told_who(
     assert won == Counter(ids)
     by_people = set(Decision.objects.filter(closed_by__in=DECIDERS).values_list("pk", flat=True))
     assert all(told[pk] == len(DECIDERS) - (pk in by_people) for pk in ids)
-    # Else nobody had to give way to anybody.
-    assert len({one.state for one in Decision.objects.all()}) >= 2
+    # The first two were left to the clock and to whoever cancels.
+    assert [Decision.objects.get(pk=pk).state for pk in ids[:2]] == ["withdrawn", "expired"]
     assert violations() == []
 
 

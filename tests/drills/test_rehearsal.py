@@ -16,11 +16,12 @@ from django.test import override_settings
 from config.environment import ROOT
 from runs.definition import Contract, Effect, NotSent, Refused
 from runs.engine import drill_rehearsal
+from runs.engine.drill_receiver import Counted
 from runs.engine.drill_rehearsal import NotAScratch, Rehearsal
 from runs.ledger import drills
 from runs.ledger.drills import NotAScratch as NotEmpty
 from tests.support.runs import a_run
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +41,8 @@ def receiver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def turned(receiver: str) -> Iterator[str]:
     """This process sends to the receiver, for the length of a test."""
-    drill_rehearsal.misbehave(receiver, patience=0.2)
-    drill_rehearsal.turn(Rehearsal(mark="m", receiver=receiver, patience=0.2))
+    drill_rehearsal.misbehave(receiver, patience=1.0)
+    drill_rehearsal.turn(Rehearsal(mark="m", receiver=receiver, patience=PATIENCE))
     yield receiver
     drill_rehearsal.turn_back()
 
@@ -53,8 +54,8 @@ def an_effect(**more: Any) -> Effect:
     return Effect("shop.pay", send=really, **{"contract": Contract("once", window=None), **more})
 
 
-def sent(effect: Effect, key: str) -> dict[str, Any]:
-    return effect.send({"amount": 1}, key=key, timeout=5)
+def sent(effect: Effect, key: str, *, timeout: float = PATIENCE) -> dict[str, Any]:
+    return effect.send({"amount": 1}, key=key, timeout=timeout)
 
 
 def test_a_database_that_has_held_a_run_cannot_be_marked(transactional_db: None) -> None:
@@ -101,7 +102,7 @@ def test_every_effect_is_turned_to_the_receiver_also_one_that_is_made_later(
 ) -> None:
     before = an_effect()
     own = before.send
-    drill_rehearsal.turn(Rehearsal(mark="m", receiver=receiver, patience=0.2))
+    drill_rehearsal.turn(Rehearsal(mark="m", receiver=receiver, patience=PATIENCE))
     try:
         later = an_effect(rehearsed=lambda request: {"id": f"paid {request['amount']}"})
 
@@ -142,7 +143,7 @@ def test_the_receiver_misbehaves_at_the_first_arrival_and_then_behaves(
 ) -> None:
     drill_rehearsal.misbehave(turned, first=[misbehaviour])
     with pytest.raises(raised):
-        sent(an_effect(), misbehaviour)
+        sent(an_effect(), misbehaviour, timeout=0.2 if raised is TimeoutError else PATIENCE)
     assert (drill_rehearsal.look_up(turned, misbehaviour) is not None) is happened
 
     assert sent(an_effect(), misbehaviour)["rehearsed"] is True
@@ -154,10 +155,27 @@ def test_the_receiver_misbehaves_at_the_first_arrival_and_then_behaves(
 def test_what_happens_too_late_has_happened(turned: str) -> None:
     drill_rehearsal.misbehave(turned, first=["late"])
     with pytest.raises(TimeoutError):
-        sent(an_effect(), "late")
+        sent(an_effect(), "late", timeout=0.2)
     drill_rehearsal.misbehave(turned, first=[])
 
-    eventually(lambda: drill_rehearsal.look_up(turned, "late"), what="it happened after all")
+    caller, _ = drill_rehearsal.under_way(turned)
+    eventually(
+        lambda: drill_rehearsal.under_way(turned)[1] > caller, what="who came before is gone"
+    )
+
+    assert drill_rehearsal.look_up(turned, "late"), "it happened after all"
+
+
+@pytest.mark.one_database
+def test_who_asks_learns_that_somebody_who_came_before_is_still_there() -> None:
+    counted = Counted()
+    counted.comes(4)
+    counted.comes(7)
+
+    assert counted.under_way(7) == {"caller": 2, "oldest": 1}
+    counted.goes(4)
+    counted.comes(4)
+    assert counted.under_way(7) == {"caller": 2, "oldest": 2}
 
 
 @pytest.mark.one_database

@@ -13,7 +13,7 @@ import psutil
 from runs.dispatch import bell
 from tests.durability.bells import Happened, happened
 from tests.support.programs import Program, Site
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 T = TypeVar("T")
 SETTINGS = "tests.durability.bell_settings"
@@ -36,11 +36,11 @@ class Belfry:
     def directory(self) -> Path:
         return self.site.var / "bells"
 
-    def start(self, *, workers: int = 2, grace: float = 15.0) -> Program:
+    def start(self, *, workers: int = 2, grace: float = 60.0) -> Program:
         options = ("--workers", str(workers), "--grace", str(grace))
         return self.site.start("cluster", *options, DJANGO_SETTINGS_MODULE=SETTINGS)
 
-    def cluster(self, *, workers: int = 2, grace: float = 15.0) -> Program:
+    def cluster(self, *, workers: int = 2, grace: float = 60.0) -> Program:
         """A cluster that is ready: every worker is enlisted, the pusher has the line open."""
         before = len(self.seen("enlisted"))
         program = self.start(workers=workers, grace=grace)
@@ -65,10 +65,10 @@ class Belfry:
         record = happened(self.directory)
         return [one for one in record if one.what == what and job in (None, one.job)]
 
-    def wait_for(self, what: str, job: str, *, within: float = 20) -> Happened:
+    def wait_for(self, what: str, job: str, *, within: float = PATIENCE) -> Happened:
         return self.eventually(lambda: self.seen(what, job), f"{job} {what}", within=within)[-1]
 
-    def eventually(self, look: Callable[[], T], what: str, *, within: float = 20) -> T:
+    def eventually(self, look: Callable[[], T], what: str, *, within: float = PATIENCE) -> T:
         try:
             return eventually(look, within=within, what=what, every=0.01)
         except AssertionError as late:
@@ -92,7 +92,7 @@ class Belfry:
         for job in (self.directory / "claimed").iterdir():
             job.unlink(missing_ok=True)
 
-    def new_work_runs(self, program: Program, *, within: float = 20) -> Program:
+    def new_work_runs(self, program: Program, *, within: float = PATIENCE) -> Program:
         """A job placed now is done, by this cluster or by one that the supervisor started."""
         job = self.place()
         current = [program]
@@ -132,10 +132,23 @@ def those(site: Site, role: str) -> list[psutil.Process]:
 
 
 def the(site: Site, role: str) -> psutil.Process:
-    found = those(site, role)
-    assert len(found) >= 1, f"no {role}"
-    return found[0]
+    """The one that plays it, as soon as it has taken its name."""
+    return eventually(lambda: those(site, role), what=f"there is a {role}")[0]
 
 
 def kill(process: psutil.Process) -> None:
-    os.kill(process.pid, signal.SIGKILL)
+    """It may have gone meanwhile, with one that was killed before it."""
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
+
+
+def kill_an_idle(site: Site, role: str) -> None:
+    """Until its cluster has ended: a worker that was still at work is replaced, and the next one killed."""
+    kill(the(site, role))
+
+    def ended() -> bool:
+        if role == "worker" and (workers := those(site, role)):
+            kill(workers[0])
+        return not those(site, "main")
+
+    eventually(ended, what="the cluster has ended", every=0.2)

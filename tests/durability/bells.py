@@ -95,7 +95,7 @@ def _long(job: Path) -> None:
 
 def _stubborn(job: Path) -> None:
     """One step that hears nothing at all."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         try:
             time.sleep(deadline - time.monotonic())
@@ -112,7 +112,7 @@ def _family(job: Path) -> None:
         time.sleep(300)
     obedient = subprocess.Popen(sleeper)
     obedient.terminate()
-    code = obedient.wait(timeout=10)
+    code = obedient.wait(timeout=60)
     write_down("obeyed" if code == -signal.SIGTERM else "refused", job.name)
     _long(job)
 

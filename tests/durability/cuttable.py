@@ -36,17 +36,28 @@ class Line:
         with suppress(OSError):
             while True:
                 caller, _ = self._ear.accept()
-                self._connect(caller)
+                if not self._connect(caller):
+                    _close(caller)
 
-    def _connect(self, caller: socket.socket) -> None:
+    def _connect(self, caller: socket.socket) -> bool:
+        """Whether the server took it; one that is being started again takes the next one."""
         if not self._whole:
-            _close(caller)
-            return
-        server = socket.create_connection(self._target)
+            return False
+        try:
+            server = socket.create_connection(self._target)
+        except OSError:
+            return False
         with self._lock:
-            self._open |= {caller, server}
+            # Cut meanwhile, this line would outlast it.
+            whole = self._whole
+            if whole:
+                self._open |= {caller, server}
+        if not whole:
+            _close(server)
+            return False
         for one, other in ((caller, server), (server, caller)):
             threading.Thread(target=_forward, args=(one, other), daemon=True).start()
+        return True
 
 
 def _forward(source: socket.socket, target: socket.socket) -> None:

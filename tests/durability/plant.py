@@ -17,13 +17,14 @@ import psycopg
 from django.db import connection, connections
 
 from runs.definition import registry
+from runs.dispatch.sentinel import CRASHED
 from runs.engine.faults import Point
 from runs.models import Assignment, Run, Step, Wait, Worker
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from tests.inbox import driving
 from tests.support.programs import Program, Site
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 BODIES = "tests.durability.bodies"
 OVER = ("succeeded", "failed", "cancelled")
@@ -36,6 +37,8 @@ class Plant:
     site: Site
     started: list[UUID] = field(default_factory=list)
     workers_seen: int = 0
+    clusters: list[tuple[Program, tuple[str, ...], dict[str, str]]] = field(default_factory=list)
+    tends: bool = True
 
     def cluster(self, *, workers: int = 2, grace: float = 10, **settings: str) -> Program:
         """A cluster with that many workers that are there, beside those of other clusters."""
@@ -43,9 +46,21 @@ class Plant:
         options = ("--workers", str(workers), "--grace", str(grace))
         armed = {"FAULT_AT": f"@{self.fault}"} | settings
         program = self.site.start("cluster", *options, port=0, **armed)
+        self.clusters.append((program, options, armed))
         new = Worker.objects.filter(state="live", started_at__gte=began)
         self.eventually(lambda: new.count() >= workers, "every worker is enlisted")
         return program
+
+    def tend(self) -> None:
+        """What a supervisor does: start a cluster again that has ended because it could not be trusted.
+
+        As one does when a worker dies that had just answered and may have taken a lock along.
+        """
+        for program, options, armed in list(self.clusters) if self.tends else []:
+            if program.process.poll() == CRASHED and not program.told:
+                self.clusters.remove((program, options, armed))
+                again = self.site.start("cluster", *options, port=0, **armed)
+                self.clusters.append((again, options, armed))
 
     def watch(self, **settings: str) -> Program:
         return self.site.start("watch", port=0, **settings)
@@ -69,15 +84,19 @@ class Plant:
         """A file of this test's own, for receivers and marks."""
         return self.site.var / f"{name}-{uuid4().hex}"
 
-    def eventually(self, look: Callable[[], Any], what: str, *, within: float = 30) -> Any:
+    def eventually(self, look: Callable[[], Any], what: str, *, within: float = PATIENCE) -> Any:
+        def tended() -> Any:
+            self.tend()
+            return look()
+
         try:
-            return eventually(look, within=within, what=what)
+            return eventually(tended, within=within, what=what)
         except AssertionError as late:
             told = "\n".join(f"{run_id}: {driving.state_of(run_id)}" for run_id in self.started)
             logs = "\n".join(program.said()[-6000:] for program in self.site.programs)
             raise AssertionError(f"{late}\n{told}\n{logs}") from None
 
-    def until(self, run_id: UUID, state: str, *, within: float = 30) -> Run:
+    def until(self, run_id: UUID, state: str, *, within: float = PATIENCE) -> Run:
         """Wait for the run to be in this state; that it ends in another one fails the test."""
 
         def arrived() -> Run | None:
@@ -92,7 +111,7 @@ class Plant:
     def said(self) -> str:
         return "\n".join(program.said()[-6000:] for program in self.site.programs)
 
-    def until_asked(self, run_id: UUID, kind: str, *, within: float = 30) -> Wait:
+    def until_asked(self, run_id: UUID, kind: str, *, within: float = PATIENCE) -> Wait:
         """Wait until the run asks a person about this."""
 
         def asks() -> Wait | None:

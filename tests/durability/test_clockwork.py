@@ -33,9 +33,11 @@ def pull() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _heard(settings: Settings) -> None:
+def _heard(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     RUNG.clear()
     settings.RUNS_DOORBELL = __name__
+    # A test that is kept from the processor between two passes has seen no outage.
+    monkeypatch.setattr(clockwork, "BLIND_AFTER", 600.0)
 
 
 @pytest.fixture
@@ -97,11 +99,12 @@ def test_a_worker_whose_lease_is_good_is_left_alone() -> None:
 def test_after_an_outage_every_lease_gets_a_full_period_first() -> None:
     """R25"""
     run_id, worker_id = a_run_held_elsewhere(lease_over=True)
+    before = db_now()
 
     Clockwork().go_round()
 
     assert runs.state_of(run_id) == "running"
-    assert Worker.objects.get(pk=worker_id).lease_until > db_now() + conf().lease * 0.9
+    assert Worker.objects.get(pk=worker_id).lease_until >= before + conf().lease
 
 
 def test_a_clockwork_that_starts_beside_another_has_not_been_blind() -> None:
@@ -200,6 +203,8 @@ def test_it_does_not_ring_for_what_was_placed_just_now_nor_where_nobody_is_idle(
     """R33"""
     a_worker_row()
     runs.a_run("lines_thrice", {"lines": "/dev/null"})
+    # However long this test is kept from the processor meanwhile, that was just now.
+    Assignment.objects.update(placed_at=db_now() + timedelta(minutes=1))
     RUNG.clear()
     works = going()
     assert RUNG == []

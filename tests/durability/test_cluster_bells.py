@@ -11,7 +11,8 @@ import pytest
 from django.db import connection, transaction
 from pytest_django.fixtures import Settings
 
-from runs.dispatch import bell
+from runs.dispatch import bell, brokers
+from runs.dispatch.backlog import RING_AFTER
 from runs.dispatch.brokers import ENOUGH, Redis
 from runs.dispatch.message import doorbell
 from tests.durability.belfry import Belfry, the, those
@@ -84,35 +85,54 @@ def test_redis_rings_when_the_transaction_has_committed(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_redis_is_away_placing_neither_fails_nor_waits(settings: Settings) -> None:
+def test_while_redis_is_away_placing_neither_fails_nor_waits(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     broker = Redis("milepost")
 
-    began = time.monotonic()
+    monkeypatch.setattr(brokers, "time", Stopped())
+
     for number in range(100):
         broker.ring(doorbell(number))
 
-    assert time.monotonic() - began < 1
+    # One try for all that is placed within a second: by this clock, all hundred are.
+    told = [each.message for each in caplog.records]
+    assert told.count("bell.not_rung") == 1
+
+
+class Stopped:
+    """A clock that stands still, by which nobody can sleep."""
+
+    def monotonic(self) -> float:
+        return 1000.0
+
+
+# Within milliseconds is a goal where nothing else runs; never is it as late as who looks by himself.
+SOON = pytest.param(RING_AFTER, id="before anybody rings again")
+AT_ONCE = pytest.param(0.03, id="within milliseconds", marks=pytest.mark.long)
 
 
 @processes
-def test_a_worker_starts_within_milliseconds_of_the_commit(belfry: Belfry) -> None:
+@pytest.mark.parametrize("within", [SOON, AT_ONCE])
+def test_a_worker_starts_with_the_commit(belfry: Belfry, within: float) -> None:
     belfry.cluster()
 
     waited = [_wake_up(belfry) for _ in range(30)]
 
-    assert statistics.median(waited) < 0.03
+    assert statistics.median(waited) < within, waited
 
 
 @processes
-def test_with_redis_a_worker_starts_within_milliseconds_of_the_commit(redis_belfry: Belfry) -> None:
+@pytest.mark.parametrize("within", [SOON, AT_ONCE])
+def test_with_redis_a_worker_starts_with_the_commit(redis_belfry: Belfry, within: float) -> None:
     cluster = redis_belfry.cluster()
 
     waited = [_wake_up(redis_belfry) for _ in range(30)]
 
-    assert statistics.median(waited) < 0.03
+    assert statistics.median(waited) < within, waited
     assert cluster.stop() == 0
-    redis_belfry.site.leaves_nothing(within=1)
+    redis_belfry.site.leaves_nothing()
 
 
 @processes
@@ -122,7 +142,7 @@ def test_while_redis_is_away_workers_look_by_themselves(site: Site) -> None:
     cluster = belfry.cluster()
 
     for _ in range(3):
-        belfry.wait_for("finished", belfry.place(), within=3)
+        belfry.wait_for("finished", belfry.place())
 
     assert cluster.process.poll() is None
     assert cluster.stop() == 0
@@ -135,7 +155,7 @@ def test_a_database_in_trouble_costs_nobody_his_life(belfry: Belfry) -> None:
 
     for _ in range(3):
         _trouble_the_database()
-        belfry.wait_for("finished", belfry.place(), within=5)
+        belfry.wait_for("finished", belfry.place())
 
     assert {one.pid for one in belfry.site.processes()} == family
     assert cluster.process.poll() is None
@@ -146,12 +166,11 @@ def test_workers_are_replaced_after_some_work_and_nothing_is_lost(belfry: Belfry
     cluster = belfry.cluster()
     first = {one.pid for one in those(belfry.site, "worker")}
 
-    for _ in range(70):
+    def recycled() -> bool:
         belfry.wait_for("finished", belfry.place())
+        return not first & {one.pid for one in those(belfry.site, "worker")}
 
-    belfry.eventually(
-        lambda: not first & {one.pid for one in those(belfry.site, "worker")}, "both are recycled"
-    )
+    belfry.eventually(recycled, "both are recycled")
     assert len(belfry.seen("delisted")) >= 2
     assert cluster.process.poll() is None
     assert cluster.stop() == 0

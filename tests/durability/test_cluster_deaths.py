@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from runs.dispatch.sentinel import CRASHED
-from tests.durability.belfry import Belfry, kill, the, those
+from tests.durability.belfry import Belfry, kill, kill_an_idle, the, those
 from tests.support.programs import Site
 
 pytestmark = pytest.mark.processes
@@ -28,16 +28,15 @@ def test_after_an_idle_process_is_killed_new_work_runs_and_nothing_is_left(
     cluster = belfry.cluster()
     before = {one.pid for one in belfry.site.processes()}
 
-    kill(the(belfry.site, role))
-    code = cluster.ended(within=10)
-    belfry.site.leaves_nothing(within=3)
-    restarted = belfry.new_work_runs(cluster)
+    kill_an_idle(belfry.site, role)
+    code = cluster.ended()
+    belfry.site.leaves_nothing()
+    restarted = belfry.comes_to_rest(belfry.new_work_runs(cluster), processes=FAMILY)
 
     assert code == (-signal.SIGKILL if role == "main" else CRASHED)
-    assert len(belfry.site.processes()) == FAMILY
     assert not before & {one.pid for one in belfry.site.processes()}
     assert restarted.stop() == 0
-    belfry.site.leaves_nothing(within=3)
+    belfry.site.leaves_nothing()
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -53,7 +52,7 @@ def test_after_a_busy_cluster_loses_a_process_new_work_runs_and_nothing_is_left(
 
     assert belfry.codes == {"worker": [], "main": [-signal.SIGKILL]}.get(role, [CRASHED])
     assert restarted.stop() == 0
-    belfry.site.leaves_nothing(within=3)
+    belfry.site.leaves_nothing()
 
 
 def test_every_worker_can_be_killed_while_it_works_and_the_cluster_stays(belfry: Belfry) -> None:
@@ -76,9 +75,9 @@ def test_a_crash_gives_busy_workers_time_to_reach_a_checkpoint(belfry: Belfry) -
 
     kill(the(belfry.site, "monitor"))
 
-    assert cluster.ended(within=10) == CRASHED
+    assert cluster.ended() == CRASHED
     assert belfry.seen("handed_on", job), "R28: it was to be interrupted, not crashed"
-    belfry.site.leaves_nothing(within=3)
+    belfry.site.leaves_nothing()
 
 
 def test_what_a_step_started_dies_with_its_worker(belfry: Belfry) -> None:
@@ -86,7 +85,7 @@ def test_what_a_step_started_dies_with_its_worker(belfry: Belfry) -> None:
     job = belfry.place("family")
     worker = belfry.wait_for("started", job).pid
     belfry.eventually(lambda: belfry.seen("obeyed"), "a step can stop its own child")
-    assert len(belfry.site.processes()) == FAMILY + 3
+    belfry.eventually(lambda: len(belfry.site.processes()) == FAMILY + 3, "it has three")
 
     kill(psutil.Process(worker))
 
@@ -104,7 +103,7 @@ def test_what_a_step_started_dies_with_the_cluster(belfry: Belfry, role: str) ->
     kill(the(belfry.site, role))
 
     cluster.ended()
-    belfry.site.leaves_nothing(within=5)
+    belfry.site.leaves_nothing()
 
 
 def test_what_a_cluster_left_that_was_killed_at_one_blow_the_next_one_ends(belfry: Belfry) -> None:
@@ -143,26 +142,24 @@ def test_a_cluster_whose_sentinel_was_stopped_when_main_died_is_ended_by_the_nex
 
 
 @pytest.mark.parametrize("frozen", ["pusher", "worker", "sentinel"])
-def test_a_frozen_cluster_ends_within_five_seconds_and_its_successor_works(
+def test_a_frozen_cluster_ends_by_itself_and_its_successor_works(
     belfry: Belfry, frozen: str
 ) -> None:
+    """How soon is counted by `Silence`: test_cluster_demands."""
     cluster = belfry.cluster(workers=1)
     the(belfry.site, frozen).suspend()
 
-    placed = time.monotonic()
     job = belfry.place()
     if frozen == "sentinel":  # the others work without it; it is missed when somebody dies
         belfry.wait_for("finished", job)
         kill(the(belfry.site, "worker"))
-        placed, job = time.monotonic(), belfry.place()
+        job = belfry.place()
     belfry.eventually(lambda: "cluster.crashing" in cluster.said(), "it is noticed")
-    noticed = time.monotonic() - placed
     assert cluster.ended() == CRASHED
-    belfry.site.leaves_nothing(within=3)
+    belfry.site.leaves_nothing()
     belfry.new_work_runs(cluster)
 
-    assert noticed < 5
-    assert belfry.seen("finished", job)
+    belfry.wait_for("finished", job)
 
 
 def test_work_that_waits_without_a_bell_is_found_and_is_no_reason_to_end(belfry: Belfry) -> None:
@@ -170,7 +167,7 @@ def test_work_that_waits_without_a_bell_is_found_and_is_no_reason_to_end(belfry:
 
     job = belfry.place(ring=False)
 
-    belfry.wait_for("finished", job, within=5)
+    belfry.wait_for("finished", job)
     assert cluster.process.poll() is None
 
 
@@ -181,7 +178,6 @@ def test_a_step_that_keeps_no_limit_is_killed_and_its_worker_replaced(belfry: Be
     belfry.eventually(
         lambda: stuck.pid not in {one.pid for one in belfry.site.processes()},
         "it is killed",
-        within=3,
     )
     belfry.new_work_runs(cluster)
 
@@ -204,8 +200,8 @@ def test_random_kills_among_constant_work_never_freeze_it(belfry: Belfry, seed: 
         if victims:
             kill(chance.choice(victims))
         belfry.forget_what_is_placed()
-        cluster = belfry.new_work_runs(cluster, within=30)
+        cluster = belfry.new_work_runs(cluster)
 
     cluster = belfry.comes_to_rest(cluster, processes=FAMILY)
     assert cluster.stop() == 0
-    belfry.site.leaves_nothing(within=3)
+    belfry.site.leaves_nothing()

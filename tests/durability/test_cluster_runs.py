@@ -9,9 +9,10 @@ import pytest
 from django.db import transaction
 
 from runs.dispatch import bell
+from runs.dispatch.backlog import RING_AFTER
 from runs.models import Step
 from runs.queries import verify
-from tests.durability.belfry import kill, the, those
+from tests.durability.belfry import kill, kill_an_idle, the, those
 from tests.support import runs
 from tests.support.programs import Program, Site
 from tests.support.waiting import eventually
@@ -38,13 +39,13 @@ class Supervisor:
             if program.process.poll() is not None:
                 self.running[command] = self.site.start(*command.split())
 
-    def until_succeeded(self, run_id: UUID, *, within: float = 40) -> None:
+    def until_succeeded(self, run_id: UUID) -> None:
         def done() -> bool:
             self.look()
             return runs.state_of(run_id) == "succeeded"
 
         try:
-            eventually(done, within=within, what=f"{run_id} succeeds", every=0.05)
+            eventually(done, what=f"{run_id} succeeds", every=0.05)
         except AssertionError as late:
             logs = "\n".join(program.said()[-3000:] for program in self.site.programs)
             raise AssertionError(f"{late}\n{runs.state_of(run_id)}\n{logs}") from None
@@ -56,19 +57,19 @@ class Supervisor:
         for program in self.running.values():
             program.process.terminate()
         for program in self.running.values():
-            assert program.ended(within=20) == 0
+            assert program.ended() == 0
 
 
 @contextmanager
 def supervised(site: Site, *, workers: int = 2) -> Iterator[Supervisor]:
     """A cluster and a watch that have shown that they work."""
     supervisor = Supervisor(site)
-    supervisor.keep("cluster", "--workers", str(workers))
+    supervisor.keep("cluster", "--workers", str(workers), "--grace", "60")
     supervisor.keep("watch")
     supervisor.until_succeeded(runs.a_run("example_pages", SHORT))
     yield supervisor
     supervisor.stop()
-    site.leaves_nothing(within=2)
+    site.leaves_nothing()
     assert verify.violations() == []
 
 
@@ -77,8 +78,7 @@ def test_after_an_idle_process_is_killed_a_new_run_succeeds(site: Site, role: st
     with supervised(site) as supervisor:
         eventually(lambda: len(those(site, "worker")) == 2)
 
-        kill(the(site, role))
-        eventually(lambda: not those(site, "main"), what="the cluster has ended")
+        kill_an_idle(site, role)
 
         supervisor.until_succeeded(runs.a_run("example_pages", SHORT))
 
@@ -102,7 +102,7 @@ def test_after_a_busy_cluster_loses_a_process_its_run_and_a_new_one_succeed(
 
 def test_two_clusters_and_ten_doorbells_a_run_execute_each_body_once(site: Site) -> None:
     with supervised(site) as supervisor:
-        supervisor.keep("cluster", "--workers", "1")
+        supervisor.keep("cluster", "--workers", "1", "--grace", "60")
         eventually(lambda: len(those(site, "worker")) == 3, what="a second cluster works")
         started = [runs.a_run("example_pages", SHORT) for _ in range(20)]
         for _ in range(10 * len(started)):
@@ -115,7 +115,14 @@ def test_two_clusters_and_ten_doorbells_a_run_execute_each_body_once(site: Site)
     assert set(Step.objects.filter(run_id__in=started).values_list("attempt", flat=True)) == {1}
 
 
-def test_a_run_starts_within_a_twentieth_of_a_second(site: Site) -> None:
+@pytest.mark.parametrize(
+    "within",
+    [
+        pytest.param(RING_AFTER, id="before anybody rings again"),
+        pytest.param(0.05, id="within a twentieth of a second", marks=pytest.mark.long),
+    ],
+)
+def test_a_run_starts_with_its_doorbell(site: Site, within: float) -> None:
     with supervised(site) as supervisor:
         waited = []
         for _ in range(20):
@@ -125,7 +132,7 @@ def test_a_run_starts_within_a_twentieth_of_a_second(site: Site) -> None:
             assert began is not None
             waited.append((began - runs.the_run(run_id).created_at).total_seconds())
 
-    assert statistics.median(waited) < 0.05
+    assert statistics.median(waited) < within, waited
 
 
 def _pages_done(run_id: UUID) -> int:

@@ -28,6 +28,8 @@ def to_group(cluster: Program, number: signal.Signals) -> None:
     os.killpg(cluster.pid, number)
 
 
+# So long a grace that nobody waits for its end: whoever ends within the test's patience did not.
+LONG = 600.0
 TOLD = [
     pytest.param(to_main, signal.SIGTERM, id="SIGTERM to main"),
     pytest.param(to_group, signal.SIGTERM, id="SIGTERM to the group"),
@@ -38,14 +40,12 @@ TOLD = [
 
 @pytest.mark.parametrize(("tell", "number"), TOLD)
 def test_an_idle_cluster_stops_at_once(belfry: Belfry, tell: Tell, number: signal.Signals) -> None:
-    cluster = belfry.cluster()
+    cluster = belfry.cluster(grace=LONG)
 
-    told = time.monotonic()
     tell(cluster, number)
 
-    assert cluster.ended(within=5) == 0
-    assert time.monotonic() - told < 3
-    belfry.site.leaves_nothing(within=1)
+    assert cluster.ended() == 0
+    belfry.site.leaves_nothing()
     assert len(belfry.seen("delisted")) == 2
 
 
@@ -53,18 +53,18 @@ def test_an_idle_cluster_stops_at_once(belfry: Belfry, tell: Tell, number: signa
 def test_a_busy_cluster_hands_its_work_on_and_starts_nothing_new(
     belfry: Belfry, tell: Tell, number: signal.Signals
 ) -> None:
-    cluster = belfry.cluster()
+    cluster = belfry.cluster(grace=LONG)
     for _ in range(10):
         belfry.place("long")
     belfry.eventually(lambda: len(belfry.seen("started")) == 3, "both workers are busy")
 
     tell(cluster, number)
-    code = cluster.ended(within=10)
+    code = cluster.ended()
 
     assert code == 0
     assert len(belfry.seen("started")) == 3
     assert len(belfry.seen("handed_on")) == 2
-    belfry.site.leaves_nothing(within=1)
+    belfry.site.leaves_nothing()
     belfry.start()
     for handed_on in belfry.seen("handed_on"):
         belfry.wait_for("finished", handed_on.job)
@@ -72,13 +72,13 @@ def test_a_busy_cluster_hands_its_work_on_and_starts_nothing_new(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_told_while_it_starts_it_stops_as_well(belfry: Belfry, number: signal.Signals) -> None:
-    cluster = belfry.start()
+    cluster = belfry.start(grace=LONG)
     belfry.eventually(lambda: belfry.seen("enlisted"), "the first worker is there")
 
     to_group(cluster, number)
 
-    assert cluster.ended(within=5) == 0
-    belfry.site.leaves_nothing(within=1)
+    assert cluster.ended() == 0
+    belfry.site.leaves_nothing()
 
 
 def test_a_step_that_hears_nothing_is_killed_after_the_grace(belfry: Belfry) -> None:
@@ -88,20 +88,18 @@ def test_a_step_that_hears_nothing_is_killed_after_the_grace(belfry: Belfry) -> 
     told = time.monotonic()
     to_main(cluster, signal.SIGTERM)
 
-    assert cluster.ended(within=10) == CRASHED
-    assert 1 <= time.monotonic() - told < 4
-    belfry.site.leaves_nothing(within=1)
+    assert cluster.ended() == CRASHED
+    assert time.monotonic() - told >= 1
+    belfry.site.leaves_nothing()
 
 
 def test_asked_twice_it_does_not_wait_for_the_grace(belfry: Belfry) -> None:
-    cluster = belfry.cluster(grace=60)
+    cluster = belfry.cluster(grace=LONG)
     belfry.wait_for("started", belfry.place("stubborn"))
 
-    told = time.monotonic()
     to_main(cluster, signal.SIGINT)
     belfry.eventually(lambda: "cluster.stopping" in cluster.said(), "it has heard the first")
     to_main(cluster, signal.SIGINT)
 
-    assert cluster.ended(within=10) == CRASHED
-    assert time.monotonic() - told < 5
-    belfry.site.leaves_nothing(within=1)
+    assert cluster.ended() == CRASHED
+    belfry.site.leaves_nothing()

@@ -12,6 +12,7 @@ import pytest
 from django.db import connection
 
 from runs.definition import registry
+from runs.engine import versions
 from runs.management.benchmarks import steps as bench
 from runs.management.benchmarks.counting import Counted, counting
 from runs.models import (
@@ -54,11 +55,13 @@ ANOTHERS = [
     (re.compile(r"\(\S+\.py:\d+\)"), "(there)"),
 ]
 # Start, claim, ten steps, and the last look that finds nothing more to do.
-STATEMENTS_AT_MOST = {"sqlite": 89, "postgresql": 17}
+STATEMENTS_AT_MOST = {"sqlite": 89, "postgresql": 15}
 
 
 @pytest.fixture
-def ten_empty_steps() -> Iterator[str]:
+def ten_empty_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    # A look after stranded runs belongs to the second that is over, not to the run.
+    monkeypatch.setattr(versions, "LOOK_EVERY", float("inf"))
     with registry.isolated():
         yield bench.ten_empty_steps().name
 

@@ -41,7 +41,7 @@ def an_errand(*, waits: bool = False) -> type[Workflow]:
             if waits:
                 run.wait_for("news", correlation_id="a", on_expiry="stay")
             elif run.attempt == 1:
-                time.sleep(5)
+                time.sleep(600)
             run.write("second", 2)
 
     return Errand
@@ -53,6 +53,7 @@ def months_ago(run_id: UUID) -> None:
 
 def interrupted() -> UUID:
     run_id = runs.a_run(an_errand())
+    runs.take_the_first_step(run_id)
     Run.objects.filter(pk=run_id).update(created_at=db_now() - timedelta(seconds=59.9))
     runs.drain()
     return run_id

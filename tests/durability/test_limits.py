@@ -22,7 +22,7 @@ def test_a_step_past_its_timeout_is_interrupted_or_ended_from_outside(plant: Pla
     }
 
     for run_id in started.values():
-        plant.until(run_id, "succeeded", within=40)
+        plant.until(run_id, "succeeded")
 
     assert {how: plant.deaths_of(run_id) for how, run_id in started.items()} == {
         "sleeps": 0,

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -63,7 +62,7 @@ def test_a_locked_run_is_passed_over_by_a_claim_which_takes_the_next(elsewhere: 
 
     with transaction.atomic():
         transitions.lock(first)
-        assert elsewhere(claim).result(timeout=10) == second
+        assert elsewhere(claim).result(timeout=60) == second
 
 
 def test_a_held_run_does_not_keep_others_from_writing_what_refers_to_it(elsewhere: Any) -> None:
@@ -84,7 +83,7 @@ def test_a_held_run_does_not_keep_others_from_writing_what_refers_to_it(elsewher
 
     with transaction.atomic():
         transitions.lock(run_id)
-        assert elsewhere(refer_to_it).result(timeout=10)
+        assert elsewhere(refer_to_it).result(timeout=60)
 
 
 def test_claims_and_cancellations_at_the_same_time_never_deadlock(elsewhere: Any) -> None:
@@ -132,7 +131,7 @@ def test_whoever_waits_too_long_for_a_lock_is_told_so(elsewhere: Any) -> None:
 
     with transaction.atomic():
         transitions.lock(run_id)
-        assert "lock" in elsewhere(lock_it_too).result(timeout=10)
+        assert "lock" in elsewhere(lock_it_too).result(timeout=60)
 
 
 def _on_postgresql() -> bool:
@@ -151,10 +150,12 @@ def test_the_lease_is_kept_while_a_body_holds_a_transaction(settings: Settings) 
     try:
         with transaction.atomic():
             Wait.objects.filter(run_id=held.run_id).update(closed_by="tests")
-            threading.Event().wait(1.2)
             if _on_postgresql():
-                assert _renewed_at(worker_id) > began + timedelta(seconds=0.3)
-        eventually(lambda: _renewed_at(worker_id) > began, within=5, what="it is renewed")
+                eventually(lambda: _renewed_at(worker_id) > began, what="it is renewed meanwhile")
+            else:
+                threading.Event().wait(1.2)
+            seen = _renewed_at(worker_id)
+        eventually(lambda: _renewed_at(worker_id) > seen, what="it is renewed")
         assert not keeper.lost
     finally:
         keeper.stop()

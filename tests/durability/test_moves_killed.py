@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import suppress
 from uuid import UUID
 
 import pytest
@@ -43,12 +44,13 @@ def test_a_request_outlives_the_worker_that_was_to_honour_it(plant: Plant, state
 def test_a_worker_that_dies_behind_the_checkpoint_it_was_to_stop_at_has_stopped(
     plant: Plant, state: str
 ) -> None:
-    lines = plant.scratch()
-    run_id = plant.start("stays", lines=str(lines), seconds=1.5)
+    lines, gate = plant.scratch(), plant.scratch("gate")
+    run_id = plant.start("stays", lines=str(lines), gate=str(gate))
     plant.eventually(lambda: lines_in(lines, run_id=run_id), "the body is entered")
     plant.arm("committed")
 
     VERBS[state](run_id)
+    gate.touch()
     plant.until(run_id, state)
 
     assert not plant.fault.exists(), "nobody was killed"
@@ -57,12 +59,13 @@ def test_a_worker_that_dies_behind_the_checkpoint_it_was_to_stop_at_has_stopped(
 
 
 def test_a_run_paused_by_a_takeover_goes_on_and_does_nothing_twice(plant: Plant) -> None:
-    lines = plant.scratch()
-    run_id = plant.start("lines_thrice", lines=str(lines), pause=0.7)
-    plant.eventually(lambda: lines_in(lines, run_id=run_id), "the first step is done")
+    lines, gate = plant.scratch(), plant.scratch("gate")
+    run_id = plant.start("lines_thrice", lines=str(lines), gate=str(gate))
+    plant.eventually(lambda: Run.objects.get(pk=run_id).step == "second", "the first step is done")
     pause(run_id)
     plant.kill_holder_of(run_id)
     plant.until(run_id, "paused")
+    gate.touch()
 
     resumed = resuming.resume(runs.the_operator(), run_id)
     plant.until(run_id, "succeeded")
@@ -78,8 +81,11 @@ def test_a_cancel_with_nobody_alive_is_done_by_the_watch_that_comes(plant: Plant
     holder = plant.holder_of(run_id)
     plant.eventually(lambda: lines_in(lines, run_id=run_id), "the body is entered")
     for program in plant.site.programs:
-        os.killpg(program.pid, signal.SIGKILL)
-    os.kill(holder.pid, signal.SIGKILL)
+        if program.process.poll() is None:
+            os.killpg(program.pid, signal.SIGKILL)
+    # It may have gone with its cluster.
+    with suppress(ProcessLookupError):
+        os.kill(holder.pid, signal.SIGKILL)
 
     assert cancel(run_id) == "running"
     assert Run.objects.get(pk=run_id).cancel_requested

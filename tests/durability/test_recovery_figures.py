@@ -28,7 +28,12 @@ def test_a_recovery_lasts_from_the_death_to_the_next_claim() -> None:
     claimed_by(a_worker_row(), held.run_id)
 
     (found,) = recoveries(run_ids=[held.run_id])
-    assert 4 <= found.seconds < 8
+    ended_at = Worker.objects.get(pk=held.fence.worker_id).ended_at
+    claimed_at = Assignment.objects.get(run_id=held.run_id, state="claimed").claimed_at
+    assert ended_at is not None
+    assert claimed_at is not None
+    assert found.seconds == pytest.approx((claimed_at - ended_at).total_seconds(), abs=0.001)
+    assert found.seconds >= 4
     assert found.because == "its process is gone"
     assert figures([found]) == Figures(count=1, median=found.seconds, maximum=found.seconds)
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from django.db import connection, connections
 
-from runs.engine import identity
+from runs.engine import clockwork, identity
 from runs.engine.clockwork import Clockwork
 from runs.engine.session_lock import SessionLock
 from runs.ledger import workers
@@ -35,6 +35,12 @@ pytestmark = [
 LEASE = 6
 
 
+@pytest.fixture(autouse=True)
+def _never_blind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that is kept from the processor between two passes has seen no outage."""
+    monkeypatch.setattr(clockwork, "BLIND_AFTER", 600.0)
+
+
 def another_session() -> None:
     """From here on the test is another session than the one that took the lock."""
     connections["default"].close()
@@ -55,7 +61,7 @@ def look_until_taken(works: Clockwork, run_id: UUID) -> None:
         works.go_round()
         return runs.state_of(run_id) == "queued"
 
-    eventually(taken, within=5, what="it is taken over", every=0.1)
+    eventually(taken, what="it is taken over", every=0.1)
 
 
 def going() -> Clockwork:
@@ -152,7 +158,7 @@ def test_the_keeper_takes_its_lock_again_on_a_new_connection() -> None:
     lock = SessionLock(held.fence.worker_id)
     lock.keep()
     another_session()
-    assert lock.key not in locks.held_locks()
+    eventually(lambda: lock.key not in locks.held_locks(), what="the server has ended the session")
 
     lock.keep()
 
@@ -168,25 +174,30 @@ def test_a_worker_that_was_declared_lost_is_not_given_a_lock() -> None:
 
 
 @pytest.mark.processes
-def test_a_worker_of_another_host_that_is_killed_is_replaced_within_two_seconds(
+def test_a_worker_of_another_host_that_is_killed_is_replaced_long_before_its_lease_is_over(
     own_plant: Plant,
 ) -> None:
     """R24: its lease would have been good for longer."""
     own_plant.site.settings["LEASE_SECONDS"] = str(LEASE)
     own_plant.watch()
     own_plant.cluster()
-    run_id, worker = in_its_body(own_plant, "stays", seconds=60)
+    run_id, worker = in_its_body(own_plant, "stays", seconds=600)
     # A watch that has just begun trusts no lock for one lease.
     own_plant.eventually(
         lambda: db_now() - Worker.objects.get(pk=worker.pk).started_at > timedelta(seconds=LEASE),
         "the watch trusts the locks",
     )
-    assert Worker.objects.get(pk=worker.pk).lock_key in locks.held_locks()
-    Worker.objects.filter(pk=worker.pk).update(host="another.example")
+    own_plant.eventually(
+        lambda: Worker.objects.get(pk=worker.pk).lock_key in locks.held_locks(), "it has its lock"
+    )
+    # Stopped it renews nothing, so this lease stands, however slow the machine is.
+    os.kill(worker.pid, signal.SIGSTOP)
+    good_for_long = db_now() + timedelta(hours=1)
+    Worker.objects.filter(pk=worker.pk).update(host="another.example", lease_until=good_for_long)
 
     killed_at = db_now()
     os.kill(worker.pid, signal.SIGKILL)
-    own_plant.eventually(lambda: own_plant.deaths_of(run_id), "it is taken over", within=10)
+    own_plant.eventually(lambda: own_plant.deaths_of(run_id), "it is taken over")
 
     lost = Worker.objects.get(pk=worker.pk)
     assert lost.end_reason == "its session at the database is gone"

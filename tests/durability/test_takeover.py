@@ -1,20 +1,19 @@
-"""A worker that dies is found by its process; its run goes on elsewhere within a second, once."""
+"""A worker that dies is found by its process; its run goes on elsewhere, once."""
 
-import os
 import signal
 import statistics
 from datetime import datetime
+from pathlib import Path
 from uuid import UUID
 
 import psutil
 import pytest
 from django.db.models import Max
 
-from runs.conf import conf
 from runs.ledger import lifecycle
 from runs.models import Assignment, AuditEvent, Step, Worker
 from runs.queries.clock import db_now
-from tests.durability.belfry import those
+from tests.durability.belfry import kill, those
 from tests.durability.plant import Plant, lines_in
 from tests.inbox import driving
 from tests.support.programs import Program
@@ -34,10 +33,10 @@ def claimed_again(plant: Plant, run_id: UUID) -> datetime:
     return at
 
 
-def a_run_that_stays(plant: Plant, *, seconds: float = 60) -> UUID:
-    """In the hands of a worker, in the middle of its body."""
+def a_run_that_stays(plant: Plant, *, gate: Path | None = None) -> UUID:
+    """In the hands of a worker, in the middle of its body, until the gate is there."""
     lines = plant.scratch()
-    run_id = plant.start("stays", lines=str(lines), seconds=seconds)
+    run_id = plant.start("stays", lines=str(lines), gate=str(gate or ""))
     plant.eventually(lambda: lines_in(lines), "the body has begun")
     return run_id
 
@@ -48,7 +47,9 @@ def cancelled(plant: Plant, run_id: UUID) -> None:
     plant.until(run_id, "cancelled")
 
 
-def test_the_run_of_a_killed_worker_is_taken_long_before_its_lease_is_over(plant: Plant) -> None:
+def test_the_run_of_a_killed_worker_is_taken_for_its_death_and_not_for_its_lease(
+    plant: Plant,
+) -> None:
     took = []
     for _ in range(5):
         run_id = a_run_that_stays(plant)
@@ -57,12 +58,12 @@ def test_the_run_of_a_killed_worker_is_taken_long_before_its_lease_is_over(plant
         again = claimed_again(plant, run_id)
 
         took.append((again - killed_at).total_seconds())
-        assert Worker.objects.get(pk=worker.pk).proven_dead
+        lost = Worker.objects.get(pk=worker.pk)
+        assert (lost.end_reason, lost.proven_dead) == ("its process is gone", True)
         assert plant.is_sound(run_id)
         cancelled(plant, run_id)
 
     print(f"\n5 kills: median {statistics.median(took):.2f} s, {took}")  # noqa: T201
-    assert max(took) < conf().lease.total_seconds() / 2, took
 
 
 def test_deaths_without_progress_spend_the_crash_budget_and_ask_a_person(plant: Plant) -> None:
@@ -94,7 +95,7 @@ def test_a_step_that_comes_further_each_time_does_not_spend_it(plant: Plant) -> 
     lines = plant.scratch()
     run_id = plant.start("dies_on_each_page", lines=str(lines), pages=5)
 
-    plant.until(run_id, "succeeded", within=40)
+    plant.until(run_id, "succeeded")
 
     assert [line[-1] for line in lines_in(lines)] == ["1", "2", "3", "4", "5"]
     assert plant.deaths_of(run_id) == 5
@@ -116,9 +117,11 @@ def test_a_cancelled_run_whose_worker_dies_is_ended_by_the_clockwork(plant: Plan
 
 def test_a_cancelled_run_whose_worker_lives_ends_at_its_next_checkpoint(plant: Plant) -> None:
     """R17"""
-    run_id = a_run_that_stays(plant, seconds=0.5)
+    gate = plant.scratch("gate")
+    run_id = a_run_that_stays(plant, gate=gate)
 
     assert lifecycle.cancel(driving.the_operator(), run_id, because="enough") == "running"
+    gate.touch()
 
     plant.until(run_id, "cancelled")
     states = dict(Step.objects.filter(run_id=run_id).values_list("key", "state"))
@@ -136,7 +139,7 @@ def test_what_a_step_started_dies_with_its_worker(plant: Plant) -> None:
     plant.kill_holder_of(run_id)
     plant.until(run_id, "succeeded")
 
-    plant.eventually(lambda: not _runs(child), "the child is gone", within=2)
+    plant.eventually(lambda: not _runs(child), "the child is gone")
     assert plant.is_sound(run_id)
 
 
@@ -152,8 +155,12 @@ def kill_all_of(plant: Plant, cluster: Program) -> None:
     family = [psutil.Process(cluster.pid), *cluster.family()]
     mine = {each.pid for each in family}
     roles = ("main", "sentinel", "worker", "pusher", "monitor")
-    for process in (one for role in roles for one in those(plant.site, role) if one.pid in mine):
-        os.kill(process.pid, signal.SIGKILL)
+    struck = [one for role in roles for one in those(plant.site, role) if one.pid in mine]
+    # Stopped first: none of them shall hear of the death of another one.
+    for process in struck:
+        process.suspend()
+    for process in struck:
+        kill(process)
     cluster.process.wait()
 
 
@@ -168,7 +175,7 @@ def test_without_any_cluster_the_watch_ends_what_a_dead_worker_left(own_plant: P
     kill_all_of(own_plant, cluster)
 
     own_plant.until(run_id, "queued")
-    assert not _runs(child)
+    own_plant.eventually(lambda: not _runs(child), "the child is gone")
     own_plant.cluster()
     own_plant.until(run_id, "succeeded")
 
@@ -189,26 +196,39 @@ def test_two_watches_take_a_run_once(own_plant: Plant) -> None:
         cancelled(own_plant, run_id)
 
 
-def test_a_worker_killed_after_the_grace_of_a_stop_has_not_crashed(own_plant: Plant) -> None:
-    """R28"""
+def test_a_worker_killed_at_the_end_of_a_stop_has_not_crashed(own_plant: Plant) -> None:
+    """R28: its grace is over, here because somebody asks a second time."""
     own_plant.watch()
-    cluster = own_plant.cluster(grace=1)
-    run_id = a_run_that_stays(own_plant, seconds=3)
+    cluster, gate = own_plant.cluster(grace=600), own_plant.scratch("gate")
+    run_id = a_run_that_stays(own_plant, gate=gate)
+    holder = own_plant.holder_of(run_id)
 
-    cluster.stop(within=15)
+    cluster.send(signal.SIGTERM)
+    own_plant.eventually(lambda: drains(holder), "it is noted that it drains")
+    cluster.stop()
     own_plant.until(run_id, "queued")
 
     step = Step.objects.get(run_id=run_id, key="stay")
     assert (own_plant.deaths_of(run_id), step.crashes) == (1, 0)
+    gate.touch()
     own_plant.cluster()
     own_plant.until(run_id, "succeeded")
 
 
-def test_a_stop_in_time_hands_the_run_on_at_its_checkpoint(own_plant: Plant) -> None:
-    cluster = own_plant.cluster(grace=10)
-    run_id = a_run_that_stays(own_plant, seconds=0.5)
+def drains(worker: Worker) -> bool:
+    return Worker.objects.get(pk=worker.pk).draining
 
-    assert cluster.stop(within=15) == 0
+
+def test_a_stop_in_time_hands_the_run_on_at_its_checkpoint(own_plant: Plant) -> None:
+    cluster, gate = own_plant.cluster(grace=600), own_plant.scratch("gate")
+    run_id = a_run_that_stays(own_plant, gate=gate)
+    holder = own_plant.holder_of(run_id)
+
+    cluster.send(signal.SIGTERM)
+    own_plant.eventually(lambda: drains(holder), "it is noted that it drains")
+    gate.touch()
+
+    assert cluster.ended() == 0
 
     assert driving.state_of(run_id) == "queued"
     assert own_plant.deaths_of(run_id) == 0

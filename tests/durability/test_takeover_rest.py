@@ -33,7 +33,7 @@ def _workflows_of_these_tests() -> Iterator[None]:
 @pytest.fixture
 def process() -> Iterator[ProcessIdentity]:
     """A process of this machine that lives until somebody ends it."""
-    sleeper = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    sleeper = subprocess.Popen(["sleep", "600"], start_new_session=True)
     yield identity.of_process(sleeper.pid)
     sleeper.kill()
     sleeper.wait()
@@ -78,8 +78,9 @@ def test_the_process_is_ended_before_its_run_is_given_away(process: ProcessIdent
 
 
 def test_a_takeover_that_is_still_going_on_is_left_to_whoever_began_it(
-    process: ProcessIdentity,
+    process: ProcessIdentity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("runs.engine.takeover.OTHERS_TAKE_WITHIN", timedelta(hours=1))
     run_id, worker_id = held_by(process)
     declared_lost(worker_id, ago=timedelta(seconds=1))
 

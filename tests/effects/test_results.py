@@ -94,10 +94,11 @@ def test_whoever_says_later_is_asked_again_then_and_spends_no_attempt() -> None:
 
     with one_step(lambda run: sale(run, effect), effects=[effect]) as errand:
         run_id = runs.a_run(errand)
+        before = db_now()
         runs.drain()
         due = runs.open_wait(run_id).due_at
         assert due is not None
-        assert timedelta(seconds=25) < due - db_now() < timedelta(seconds=31)
+        assert before < due - timedelta(seconds=30) < db_now()
         assert runs.work_through(run_id) == "succeeded"
 
     assert (len(shop.heard), Step.objects.get(run_id=run_id).failures) == (6, 0)
@@ -172,7 +173,7 @@ def test_under_a_contract_without_end_an_unknown_result_is_sent_again() -> None:
 @pytest.mark.parametrize(
     ("ago", "sent_again"),
     [
-        (timedelta(minutes=59, seconds=40), True),
+        (timedelta(minutes=58), True),
         # The resend with its timeout of ten seconds would end behind the window.
         (timedelta(minutes=59, seconds=55), False),
         (timedelta(hours=2), False),

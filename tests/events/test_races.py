@@ -16,6 +16,7 @@ from runs.models import Assignment, AuditEvent, Event, Wait
 from runs.queries.verify import violations
 from tests.events.waiting import waits_for_payment
 from tests.support import runs
+from tests.support.waiting import PATIENCE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_no_desk")]
 
@@ -27,7 +28,7 @@ def together(*acts: Callable[[], object]) -> list[object]:
     def run(act: Callable[[], object]) -> None:
         try:
             connection.ensure_connection()
-            gate.wait(20)
+            gate.wait(PATIENCE)
             said.append(_patiently(act))
         finally:
             connections.close_all()
@@ -36,7 +37,7 @@ def together(*acts: Callable[[], object]) -> list[object]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(2 * PATIENCE)
     assert len(said) == len(acts)
     return said
 
@@ -81,6 +82,8 @@ def test_at_the_moment_the_wait_opens_twice_over_the_run_goes_on_exactly_once(ra
             runs.drain()
             became.update(each for each in said if each is not None)
             _went_on_once(run_id, number)
+            # Sooner when it came too late to be first, and later when it was: so it stays at the moment.
+            spread = spread * 0.8 if "used" in said else spread * 1.25
 
     assert became["duplicate"] == races
     assert became["used"] + became["kept"] == races
@@ -115,7 +118,7 @@ def test_at_the_moment_the_run_is_cancelled_one_of_the_two_wins() -> None:
             runs.drain()
             used = Event.objects.filter(used_by__run_id=run_id).count()
             assert ("used" in said) == bool(used)
-            assert runs.state_of(run_id) in ("cancelled", "succeeded") if used else "cancelled"
+            assert runs.state_of(run_id) in (("cancelled", "succeeded") if used else ("cancelled",))
             Event.objects.filter(used_by=None).delete()
 
     assert violations() == []

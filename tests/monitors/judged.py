@@ -1,4 +1,4 @@
-"""The judge driven inside the test's own process, on a clock that the test moves."""
+"""The judge driven inside the test's own process, on a clock that only the test moves."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +20,7 @@ from monitors.rules.states import PingKind
 from runs.conf import conf
 from runs.ledger import ticks
 from tests.support import runs
+from tests.support.standing_clock import a_standing_clock
 
 STEP = 2.0
 
@@ -66,11 +67,12 @@ def a_bench(settings: Settings, patch: pytest.MonkeyPatch) -> Iterator[Bench]:
     patch.setattr(judging, "SCHEDULES_EVERY", 0.0)
     settings.BEAT_SECONDS = 10
     conf.cache_clear()
-    bench = Bench(settings)
-    bench.look()
-    bench.look()
-    bench.look()
-    yield bench
+    with a_standing_clock(patch):
+        bench = Bench(settings)
+        bench.look()
+        bench.look()
+        bench.look()
+        yield bench
     settings.CLOCK_OFFSET_SECONDS = 0
     conf.cache_clear()
 

@@ -1,5 +1,6 @@
 """An installation with short beats, whose parts tests kill, stop and cut off, and what the judge says of them."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,17 +13,16 @@ from django.db import connection
 
 from monitors.models import Alert, Monitor, VerdictChange
 from runs.definition import registry
-from runs.models import Worker
+from runs.models import Step, Worker
 from tests.durability.cuttable import Line, a_line
 from tests.durability.plant import BODIES, Plant, a_plant
 from tests.support.programs import Program
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE
 
 BEATING = "tests.monitors.beating"
-# A worker's beat is missing one period and three graces of a second after the last one.
-WORKER_MISSING = 4.0
-RUN_MISSING = 3.0
-ALLOWED = 2.0
+# How late a verdict may be said is asked by `make test-long`, which shares its processors with nobody.
+ALLOWED = 2.0 if "MILEPOST_LONG" in os.environ else float("inf")
+WRONG = ("slow", "cut_off", "silent")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,7 +34,6 @@ class Living:
     to_database: Line | None
     web: Program
     watch: Program
-    cluster: Program
     way: dict[str, str]
     told_before: int = 0
     ends: list[Path] = field(default_factory=list)
@@ -48,9 +47,9 @@ class Living:
         self.told_before = last or 0
 
     def tend(self) -> None:
-        """What a supervisor does: start the cluster again when it has ended."""
-        if self.cluster.process.poll() is not None:
-            self.cluster = self.plant.cluster(workers=2, grace=10, **self.way)
+        """What a supervisor does: start a cluster again when none is left."""
+        if all(program.process.poll() is not None for program, *_ in self.plant.clusters):
+            self.plant.cluster(workers=2, grace=10, **self.way)
 
     def monitor(self, kind: str, subject: object = "") -> Monitor | None:
         subject = str(subject or kind)
@@ -61,7 +60,7 @@ class Living:
         return found.verdict if found else ""
 
     def until_verdict(
-        self, verdict: str, kind: str, subject: object = "", *, within: float = 15
+        self, verdict: str, kind: str, subject: object = "", *, within: float = PATIENCE
     ) -> VerdictChange:
         """Wait for it; the change that said so."""
         self.plant.eventually(
@@ -75,16 +74,42 @@ class Living:
         assert change is not None
         return change
 
-    def told_of(self, kind: str, subject: object = "") -> int:
-        """How many alerts this test has opened for it; what was said of it is printed."""
-        found = self.monitor(kind, subject)
-        if found is None:
-            return 0
-        for change in VerdictChange.objects.filter(monitor=found).order_by("seq"):
-            print(f"{change.at:%H:%M:%S.%f} {change.verdict} {change.breach} {change.facts}")  # noqa: T201
-        return Alert.objects.filter(monitor=found, pk__gt=self.told_before).count()
+    def is_told_once(self, kind: str, subject: object = "") -> bool:
+        """One alert each time that it went wrong, and no other; what was said of it is printed.
 
-    def everybody_is_well(self, *, within: float = 30) -> None:
+        On a machine that stands still for seconds it may have gone wrong more often than by the test.
+        """
+        found = self.monitor(kind, subject)
+        assert found is not None
+        alerts, changes = self._told_and_said(found)
+        for change in changes:
+            print(f"{change.at:%H:%M:%S.%f} {change.verdict} {change.breach} {change.facts}")  # noqa: T201
+        went_wrong = [
+            change
+            for change in changes
+            if change.verdict in WRONG and change.was_verdict not in WRONG
+        ]
+        return len(went_wrong) == alerts > 0
+
+    def _told_and_said(self, monitor: Monitor) -> tuple[int, list[VerdictChange]]:
+        """Both as of one moment: what changes a verdict changes its alert with it."""
+        alerts = Alert.objects.filter(monitor=monitor)
+        while True:
+            before = alerts.count()
+            changes = list(VerdictChange.objects.filter(monitor=monitor).order_by("seq"))
+            if alerts.count() == before:
+                return before, changes
+
+    def rounds_of(self, run_id: UUID) -> int:
+        """How often the run has said how far it is: its worker's own time."""
+        return Step.objects.get(run_id=run_id, key="go", superseded=False).progress_done or 0
+
+    def incidents(self) -> int:
+        """How many incidents the alerts of this test are in."""
+        alerts = Alert.objects.filter(pk__gt=self.told_before)
+        return len(set(alerts.values_list("incident", flat=True)))
+
+    def everybody_is_well(self, *, within: float = PATIENCE) -> None:
         def well() -> bool:
             self.tend()
             gone = [
@@ -120,10 +145,12 @@ def a_living_place(var: Path, *, workers: int = 2, **settings: str) -> Iterator[
     with a_plant(var) as plant, registry.isolated():
         for workflow in _workflows():
             registry.register(workflow)
+        plant.tends = False  # it is tended here
         plant.site.settings |= {
             "WORKFLOW_APPS": f"{BODIES},{BEATING}",
             "BEAT_SECONDS": "1",
-            "LEASE_SECONDS": "3",
+            # Not so short that a worker loses it by being kept from the processor.
+            "LEASE_SECONDS": "15",
             **settings,
         }
         web = plant.site.start_web()
@@ -131,7 +158,7 @@ def a_living_place(var: Path, *, workers: int = 2, **settings: str) -> Iterator[
             way = {"SITE_URL": f"http://127.0.0.1:{to_web.port}"}
             if to_database is not None:
                 way["DATABASE_URL"] = _through(plant.site.database_url, to_database.port)
-            cluster = plant.cluster(workers=workers, grace=10, **way)
+            plant.cluster(workers=workers, grace=10, **way)
             watch = plant.watch(SITE_URL=web.url)
             place = Living(
                 plant=plant,
@@ -139,7 +166,6 @@ def a_living_place(var: Path, *, workers: int = 2, **settings: str) -> Iterator[
                 to_database=to_database,
                 web=web,
                 watch=watch,
-                cluster=cluster,
                 way=way,
             )
             place.until_verdict("alive", "cluster")
@@ -150,7 +176,7 @@ def a_living_place(var: Path, *, workers: int = 2, **settings: str) -> Iterator[
 def _workflows() -> list[Any]:
     from tests.monitors.beating import workflows
 
-    return [workflows.GetsOn, workflows.StandsStill]
+    return [workflows.GetsOn, workflows.Outlives, workflows.StandsStill]
 
 
 @contextmanager
@@ -169,4 +195,4 @@ def _through(url: str, port: int) -> str:
     return where._replace(netloc=f"{user}@127.0.0.1:{port}").geturl()
 
 
-__all__ = ["ALLOWED", "RUN_MISSING", "WORKER_MISSING", "Living", "a_living_place", "eventually"]
+__all__ = ["ALLOWED", "Living", "a_living_place"]

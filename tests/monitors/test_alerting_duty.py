@@ -59,7 +59,7 @@ def test_a_database_that_is_away_ends_a_pass_and_not_the_duty(
 
     due_incidents()
     monkeypatch.setattr(reminders, "remind", away)
-    monkeypatch.setattr("monitors.engine.alerting.connection.close", lambda: None)
+    monkeypatch.setattr("runs.engine.rounds.connection.close", lambda: None)
 
     Alerting().go_round()
 

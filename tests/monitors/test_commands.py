@@ -100,6 +100,25 @@ def test_a_ping_key_is_shown_once_and_ended() -> None:
     assert monitors("ping-key", "--end", first["id"]).code == 1
 
 
+def test_it_is_muted_unmuted_and_sent_a_test_ping() -> None:
+    runs.the_tenant()
+    a_row("ops")
+    a_monitor()
+
+    muted = monitors("mute", "backup", "--for", "2h", "--because", "new disks", "--json").json
+
+    assert muted["muted_until"] is not None
+    assert muted["told_by"] == ["ops"]
+    assert "nobody is called" in monitors("show", "backup").out
+    assert monitors("mute", "backup", "--for", "90d").code == 1
+    assert monitors("unmute", "backup", "--json").json["muted_until"] is None
+    again = monitors("unmute", "backup")
+    assert (again.code, "no mute" in again.err) == (1, True)
+    tried = monitors("test-ping", "backup", "--says", "fail", "--json").json
+    assert (tried["number"], tried["kind"]) == (1, "fail")
+    assert "as ping 2" in monitors("test-ping", "backup", "--says", "log").out
+
+
 def test_a_name_that_means_two_is_a_question() -> None:
     a_monitor()
     a_monitor()

@@ -67,6 +67,22 @@ def test_who_takes_it_on_may_take_that_back(operating: Client) -> None:
     assert "nobody's hands" in page(operating, "incident_show", one).replace("&#x27;", "'")
 
 
+def test_what_joins_it_in_somebodys_hands_gives_it_back_and_the_page_says_so(
+    operating: Client,
+) -> None:
+    turns(a_monitor("one"), "silent", workflow="sync")
+    one = the_incident().pk
+    post(operating, "incident_ack", one, note="on it")
+    assert "unless it gets worse or something new joins it" in page(operating, "incident_show", one)
+
+    turns(a_monitor("two"), "silent", workflow="sync")
+
+    shown = page(operating, "incident_show", one)
+    assert "Then something new joined it or it got worse, so people were told once more" in shown
+    assert "New in what omar has in hand: two sends nothing" in shown
+    assert "nobody" in page(operating, "incident_list")
+
+
 @pytest.mark.parametrize(
     ("said", "status"),
     [

@@ -255,6 +255,7 @@ def test_a_ping_that_came_first_wins_over_the_judge(bench: Bench) -> None:
     bench.look()
     seen = watching.again(monitor.pk)
     assert seen is not None
+    bench.jump(1)
     ping(monitor)
 
     made = judging.Verdicts(

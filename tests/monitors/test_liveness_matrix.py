@@ -11,7 +11,7 @@ from pytest_django import DjangoDbBlocker
 from monitors.models import Blindness, VerdictChange
 from runs.models import Worker
 from runs.queries.clock import db_now
-from tests.monitors.living import ALLOWED, RUN_MISSING, WORKER_MISSING, Living, a_living_place
+from tests.monitors.living import ALLOWED, Living, a_living_place
 
 pytestmark = pytest.mark.processes
 
@@ -37,22 +37,21 @@ def seconds_late(change: VerdictChange) -> float:
     return (change.at - change.since).total_seconds()
 
 
-def test_a_worker_that_was_killed_is_silent_and_nobody_else(place: Living) -> None:
-    run_id, end = place.begin("gets_on")
+def test_a_worker_that_was_killed_is_silent_and_its_run_is_not(place: Living) -> None:
+    run_id, end = place.begin("outlives")
     seen = place.newest_change()
     worker = place.plant.kill_holder_of(run_id)
 
-    change = place.until_verdict("silent", "worker", worker.pk, within=WORKER_MISSING + 5)
+    change = place.until_verdict("silent", "worker", worker.pk)
 
     assert "is silent" in change.sentence
     assert "the database shows no sign of it either" in change.sentence
     assert "Look at the machine" in change.advice
-    assert seconds_late(change) < ALLOWED
-    assert place.told_of("worker", worker.pk) == 1
+    assert 0 <= seconds_late(change) < ALLOWED
+    assert place.is_told_once("worker", worker.pk)
     end.touch()
     place.plant.until(run_id, "succeeded")
     assert [each for each in place.changes_since(seen) if "run" in each] == []
-    assert place.told_of("run", run_id) == 0
 
 
 def test_a_worker_whose_way_to_the_pages_is_cut_is_cut_off_and_delivers_its_beats_later(
@@ -60,22 +59,22 @@ def test_a_worker_whose_way_to_the_pages_is_cut_is_cut_off_and_delivers_its_beat
 ) -> None:
     run_id, end = place.begin("gets_on")
     place.to_web.cut()
-    cut_at = db_now()
 
-    change = place.until_verdict("cut_off", "run", run_id, within=RUN_MISSING + 5)
+    change = place.until_verdict("cut_off", "run", run_id)
 
     assert "cannot reach the monitor" in change.sentence
     assert change.advice.startswith("Do not restart it: it works.")
-    assert seconds_late(change) < ALLOWED
-    # Only what is older than KEPT_BACK shows its own time; one beat may have arrived unanswered.
-    place.plant.eventually(lambda: (db_now() - cut_at).total_seconds() > 6, "six seconds of beats")
+    assert 0 <= seconds_late(change) < ALLOWED
+    # Four seconds of its worker: a beat shows its own time if it was kept back for more than two.
+    gone = place.rounds_of(run_id) + 40
+    place.plant.eventually(lambda: place.rounds_of(run_id) >= gone, "it gets on, and beats")
     place.to_web.mend()
     place.until_verdict("alive", "run", run_id)
     monitor = place.monitor("run", run_id)
     assert monitor is not None
     kept = monitor.pings.filter(sent_at__isnull=False, suspicious="")
     place.plant.eventually(lambda: kept.count() >= 2, "what was kept back is delivered")
-    assert place.told_of("run", run_id) == 1
+    assert place.is_told_once("run", run_id)
     end.touch()
     place.plant.until(run_id, "succeeded")
 
@@ -86,10 +85,10 @@ def test_a_stopped_worker_is_silent(place: Living) -> None:
     worker = place.plant.holder_of(run_id)
     os.kill(worker.pid, signal.SIGSTOP)
 
-    change = place.until_verdict("silent", "worker", worker.pk, within=WORKER_MISSING + 5)
+    change = place.until_verdict("silent", "worker", worker.pk)
 
     assert seconds_late(change) < ALLOWED
-    assert place.told_of("worker", worker.pk) == 1
+    assert place.is_told_once("worker", worker.pk)
     end.touch()
     place.plant.until(run_id, "succeeded")
 
@@ -103,7 +102,7 @@ def test_a_run_that_is_busy_without_progress_is_slow(place: Living) -> None:
     assert "has made no progress for" in change.sentence
     assert "Look at its step" in change.advice
     assert seconds_late(change) < ALLOWED
-    assert place.told_of("run", run_id) == 1
+    assert place.is_told_once("run", run_id)
     end.touch()
     place.plant.until(run_id, "succeeded")
 
@@ -124,7 +123,7 @@ def test_a_worker_whose_way_to_the_database_is_cut_beats_and_is_slow(place: Livi
     assert change.breach == "lease"
     assert "has not renewed its lease" in change.sentence
     assert "the database" in change.advice
-    assert place.told_of("worker", worker.pk) == 1
+    assert place.is_told_once("worker", worker.pk)
 
 
 @pytest.mark.long
@@ -136,9 +135,7 @@ def test_a_watch_that_was_stopped_says_from_when_until_when_and_calls_nobody_sil
     for process in place.plant.site.processes():
         if process.pid == place.watch.pid or place.watch.pid in _parents(process):
             process.suspend()
-    place.plant.eventually(
-        lambda: (db_now() - began).total_seconds() > 12, "twelve seconds pass", within=20
-    )
+    place.plant.eventually(lambda: (db_now() - began).total_seconds() > 12, "twelve seconds pass")
     for process in place.plant.site.processes():
         process.resume()
 
@@ -162,7 +159,7 @@ def test_pages_that_are_stopped_make_it_blind_not_everybody_silent(place: Living
     for pid in gunicorn:
         os.kill(pid, signal.SIGSTOP)
 
-    change = place.until_verdict("blind", "watch", within=15)
+    change = place.until_verdict("blind", "watch")
 
     assert change.sentence.startswith("Blind since")
     assert "the pages take no pings" in change.sentence

@@ -1,5 +1,6 @@
 """The pages of monitors: what a person reads of each, makes, pauses and removes there."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from runs.rules import canonical
 from tests.dashboard.builders import a_person
 from tests.monitors.troubles import a_monitor, turns
 from tests.support import runs
+from tests.telling.builders import a_row
 
 pytestmark = pytest.mark.django_db
 
@@ -282,7 +284,27 @@ def test_what_is_in_maintenance_says_so(operating: Client) -> None:
     )
     windows.open_window(runs.the_operator(), wish)
 
-    assert "In maintenance" in page(operating, "monitor_show", monitor.pk)
+    assert "<strong>Muted</strong> until" in page(operating, "monitor_show", monitor.pk)
+
+
+def test_a_row_shows_by_which_channels_its_absence_is_told(looking: Client) -> None:
+    run_id = runs.a_run("example_log")
+    a_monitor("backup")
+    a_monitor("a run", kind="run", subject=str(run_id))
+    a_row("night shift", kind="mail", severities=["critical"])
+    a_row("of others", kind="apprise", severities=["critical"], workflows=["sync"])
+    a_row("chatter", severities=["info"])
+    a_row("dead", workflows=["example_log"], dead_at=db_now())
+
+    text = page(looking, "monitor_list")
+
+    told = dict(re.findall(r'<tr id="monitor-(\d+)".*?told-by">(.*?)</tr>', text, re.DOTALL))
+    names = {pk: re.findall(r' title="([^"]+)"', cell) for pk, cell in told.items()}
+    assert sorted(names.values()) == [
+        ["night shift", "dead: reaches nobody"],
+        ["night shift", "of others", "dead: reaches nobody"],
+    ]
+    assert '.svg#mail"' in text
 
 
 def test_another_tenants_monitor_is_not_there(operating: Client) -> None:
@@ -292,8 +314,9 @@ def test_another_tenants_monitor_is_not_there(operating: Client) -> None:
 
     for name in ("show", "change"):
         page(operating, f"monitor_{name}", monitor.pk, status=404)
-    for name in ("pause", "resume", "renew", "remove"):
-        assert post(operating, f"monitor_{name}", monitor.pk, lasts="1") == 404
+    for name in ("pause", "resume", "renew", "remove", "mute", "unmute", "try"):
+        assert post(operating, f"monitor_{name}", monitor.pk, lasts="1", kind="log") == 404
+        assert post(operating, f"monitor_{name}", monitor.pk, kind="log") == 404
     page(operating, "window_new", monitor.pk, status=404)
     assert ">theirs<" not in page(operating, "monitor_list")
     person = a_person("olga", "operate")

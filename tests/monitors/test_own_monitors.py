@@ -1,5 +1,6 @@
 """Milepost watches its own runs, workers and schedules by itself, and never changes one of them."""
 
+import itertools
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -9,7 +10,7 @@ from pytest_django import Settings
 
 from monitors.engine.judge import Judge
 from monitors.engine.runs_watched import RunsWatched
-from monitors.models import Monitor
+from monitors.models import Incident, Monitor
 from monitors.rules.verdicts import Facts
 from runs.definition import Heartbeat, Workflow, registry, step
 from runs.ledger import lifecycle, steps, ticks, workers
@@ -200,8 +201,11 @@ def test_in_other_hands_the_beats_of_the_ones_before_count_no_more(bench: Bench)
     lifecycle.hand_back(work.held.fence, because="the test says so", entered=True)
     bench.wait(4)
     assert work.monitor.state == "paused"
+    bench.jump(100)
     taken = claimed_by(a_worker_row(), work.held.run_id)
     bench.wait(2)
+    # It begins anew: how long ago it beat before it rested says nothing of it now.
+    assert (work.monitor.state, work.monitor.last_ping_at) == ("new", None)
 
     ping_own("run", work.held.run_id, fence=work.held.fence.number, number=99)
 
@@ -281,6 +285,35 @@ def test_a_worker_that_is_lost_is_told_of_and_put_away_when_others_have_its_work
     assert own("worker", worker_id).removed_at is not None
     assert alerts_of(own("worker", worker_id), open_only=True) == 0
     assert Worker.objects.get(pk=worker_id).state == "lost"
+
+
+def test_workers_that_one_cluster_loses_together_are_one_incident(bench: Bench) -> None:
+    """As after one of them was stopped, and the cluster replaced them all."""
+    kept = [a_worker_row(), a_worker_row()]
+    Worker.objects.filter(pk__in=kept).update(cluster_pid=4711)
+    other = a_worker_row()
+    Worker.objects.filter(pk=other).update(cluster_pid=4712)
+
+    def beat() -> None:
+        for worker_id in (*kept, other):
+            ping_own("worker", worker_id, fence=0)
+        ping_own("cluster", "cluster")
+
+    bench.wait(4, meanwhile=beat)
+    for worker_id in kept:
+        workers.declare_lost(worker_id, because="its process is gone", only_if_expired=False)
+    number = itertools.count(2)
+
+    def the_other_beats() -> None:
+        ping_own("worker", other, fence=0, number=next(number))
+        ping_own("cluster", "cluster")
+        assert workers.renew(other, memory_kb=1)
+
+    bench.wait(50, meanwhile=the_other_beats)
+
+    assert [said_of(own("worker", each))[-1] for each in kept] == ["silent silence"] * 2
+    assert Incident.objects.get().affected == 2
+    assert said_of(own("worker", other)) == ["alive"]
 
 
 def test_the_cluster_is_silent_when_no_worker_is_left(bench: Bench) -> None:

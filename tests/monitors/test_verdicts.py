@@ -55,6 +55,7 @@ MISSING = replace(
         (MISSING, Verdict.SILENT, Breach.SILENCE),
         (replace(MISSING, lived_at=ago(2)), Verdict.CUT_OFF, Breach.SILENCE),
         (replace(MISSING, progress_at=ago(2)), Verdict.CUT_OFF, Breach.SILENCE),
+        (replace(MISSING, lived_at=ago(16), lives=False), Verdict.SILENT, Breach.SILENCE),
         (replace(BEATING, start_by=ago(1)), Verdict.SILENT, Breach.LATE_START),
     ],
 )

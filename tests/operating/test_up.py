@@ -8,6 +8,7 @@ import socket
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -15,7 +16,7 @@ import psutil
 import pytest
 
 from tests.support.programs import Program, Site
-from tests.support.waiting import eventually, free_port
+from tests.support.waiting import PATIENCE, eventually, free_port
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database, pytest.mark.timeout(180)]
 
@@ -39,10 +40,10 @@ def up(empty_site: Site, migrated_sqlite: Path) -> Iterator[Program]:
 
 def _served(site: Site) -> Iterator[Program]:
     program = start(site, port=free_port())
-    program.says("Ctrl-C stops everything", within=60)
+    program.says("Ctrl-C stops everything")
     yield program
     program.send(signal.SIGTERM)
-    program.ended(within=40)
+    program.ended()
 
 
 def start(site: Site, *, port: int) -> Program:
@@ -53,17 +54,35 @@ def link_in(said: str) -> str:
     return str(re.findall(r"http://\S+/signin/\S+", said)[-1])
 
 
+def words_of(process: psutil.Process) -> list[str]:
+    """Of one that ends while it is looked at none are left."""
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []
+
+
+def managers(site: Site) -> list[psutil.Process]:
+    return [each for each in site.processes() if "supervisor.supervisord" in words_of(each)]
+
+
 def part(site: Site, name: str) -> psutil.Process:
-    """The main process of one of the three parts: the child of supervisord that runs it."""
-    manager = next(p for p in site.processes() if "supervisor.supervisord" in p.cmdline())
-    return next(p for p in manager.children() if WORDS[name] in p.cmdline())
+    """The main process of one of the three parts, as soon as it runs."""
+    return eventually(lambda: alive(site, name), what=f"{name} runs")
 
 
 def alive(site: Site, name: str) -> psutil.Process | None:
-    try:
-        return part(site, name)
-    except (StopIteration, psutil.NoSuchProcess):
-        return None
+    """The child of supervisord that runs it."""
+    with suppress(psutil.NoSuchProcess):
+        for manager in managers(site):
+            for child in manager.children():
+                if WORDS[name] in words_of(child):
+                    return child
+    return None
+
+
+def all_run(site: Site) -> bool:
+    return all(alive(site, name) for name in PARTS)
 
 
 class Visitor:
@@ -74,12 +93,12 @@ class Visitor:
         self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
 
     def get(self, url: str) -> str:
-        return str(self.opener.open(url, timeout=10).read().decode())
+        return str(self.opener.open(url, timeout=PATIENCE).read().decode())
 
     def press(self, url: str) -> str:
         token = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', self.get(url))[0]
         form = urlencode({"csrfmiddlewaretoken": token}).encode()
-        return str(self.opener.open(url, data=form, timeout=10).read().decode())
+        return str(self.opener.open(url, data=form, timeout=PATIENCE).read().decode())
 
 
 def test_a_fresh_machine_is_served_and_its_link_signs_in(
@@ -91,16 +110,16 @@ def test_a_fresh_machine_is_served_and_its_link_signs_in(
 
     assert "Set a password" in page
     assert f"http://127.0.0.1:{fresh_up.port}" in fresh_up.said()
-    assert all(alive(empty_site, name) for name in PARTS)
+    eventually(lambda: all_run(empty_site), what="all three run")
 
 
 def test_the_bundled_workflow_is_started_once(empty_site: Site, up: Program) -> None:
-    up.stop(within=40)
+    up.stop()
 
     again = start(empty_site, port=up.port)
 
-    assert "was started before" in again.says("Ctrl-C stops everything", within=60)
-    assert again.stop(within=40) == 0
+    assert "was started before" in again.says("Ctrl-C stops everything")
+    assert again.stop() == 0
 
 
 def test_a_second_up_and_the_link_command_know_where_the_first_one_is(
@@ -110,10 +129,10 @@ def test_a_second_up_and_the_link_command_know_where_the_first_one_is(
 
     second = start(empty_site, port=free_port())
 
-    assert second.ended(within=30) == 0
+    assert second.ended() == 0
     assert f"already answers at {up.url}" in second.said()
     assert "Set a password" in Visitor().press(link_in(second.said()))
-    assert len([p for p in empty_site.processes() if "supervisor.supervisord" in p.cmdline()]) == 1
+    assert len(managers(empty_site)) == 1
 
 
 def test_a_busy_port_is_passed_over_for_the_next_free_one(empty_site: Site) -> None:
@@ -124,9 +143,9 @@ def test_a_busy_port_is_passed_over_for_the_next_free_one(empty_site: Site) -> N
 
         up = start(empty_site, port=busy)
 
-        said = up.says("Ctrl-C stops everything", within=60)
+        said = up.says("Ctrl-C stops everything")
         assert f"Port {busy} is busy; taking " in said
-        up.stop(within=40)
+        up.stop()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +158,7 @@ def test_a_busy_port_is_passed_over_for_the_next_free_one(empty_site: Site) -> N
 def test_stopping_leaves_nothing(empty_site: Site, up: Program, how: signal.Signals) -> None:
     up.send(how)
 
-    assert up.ended(within=40) == 0
+    assert up.ended() == 0
     empty_site.leaves_nothing()
 
 
@@ -153,13 +172,11 @@ def test_whatever_is_killed_comes_back(empty_site: Site, up: Program) -> None:
     for name in PARTS:
         kill_and_wait_for_the_next(empty_site, name)
 
-    manager = next(p for p in empty_site.processes() if "supervisor.supervisord" in p.cmdline())
+    (manager,) = managers(empty_site)
     manager.kill()
-    eventually(lambda: not manager.is_running(), within=5, what="the process manager is gone")
-    eventually(
-        lambda: all(alive(empty_site, name) for name in PARTS), within=20, what="all run again"
-    )
-    eventually(lambda: answers(up), within=20, what="the pages answer")
+    eventually(lambda: not manager.is_running(), what="the process manager is gone")
+    eventually(lambda: all_run(empty_site), what="all run again")
+    eventually(lambda: answers(up), what="the pages answer")
 
 
 def kill_and_wait_for_the_next(site: Site, name: str) -> None:
@@ -170,7 +187,7 @@ def kill_and_wait_for_the_next(site: Site, name: str) -> None:
         now = alive(site, name)
         return now is not None and now.pid != before.pid
 
-    eventually(another, within=20, what=f"{name} runs again")
+    eventually(another, what=f"{name} runs again")
 
 
 def test_an_inbox_that_is_not_there_stops_it_with_a_sentence(empty_site: Site) -> None:

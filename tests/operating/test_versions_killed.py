@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Callable
 
 import pytest
@@ -25,6 +24,7 @@ from tests.operating.releases import (
     writing,
 )
 from tests.support import runs
+from tests.support.waiting import PATIENCE
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -67,14 +67,11 @@ def killed_while_looking(arm: Callable[[], None]) -> None:
         arm()
         Caretaker(code_here()).look()
 
-    # A keeper of an earlier worker that is in the database now would leave its locks in the fork.
-    for thread in threading.enumerate():
-        if thread.name == "lease-keeper":
-            thread.join(10)
+    runs.wait_for_keepers()
     connections.close_all()
     child = FORK.Process(target=look)
     child.start()
-    child.join(20)
+    child.join(PATIENCE)
     assert child.exitcode == -signal.SIGKILL
 
 

@@ -102,7 +102,7 @@ def test_what_the_database_refuses_of_one_schedule_does_not_stop_the_others() ->
 
 def test_every_time_that_nobody_looked_at_before_a_change_has_its_row() -> None:
     schedule = a_schedule(every=60)
-    nominal = let_it_be_due(schedule, ago=timedelta(seconds=200))
+    nominal = let_it_be_due(schedule, ago=timedelta(seconds=181))
 
     schedules.change(runs.the_operator(), schedule.pk, a_wish(every=3600))
 
@@ -172,7 +172,7 @@ def test_a_long_absence_is_made_up_for_in_bounded_steps(
     begun = datetime(2026, 12, 24, tzinfo=UTC)
     with the_time(settings, begun):
         schedule = a_schedule(every=60)
-    with the_time(settings, begun + timedelta(minutes=230)):
+    with the_time(settings, begun + timedelta(minutes=230, seconds=30)):
         assert firings.fire(schedule.pk) == 50
         fire()
 
@@ -261,7 +261,7 @@ def test_jitter_delays_the_time_and_keeps_its_name(settings: Settings) -> None:
     assert schedule.due_at is not None
     assert schedule.next_at < schedule.due_at
 
-    with the_time(settings, schedule.due_at - timedelta(seconds=5)):
+    with the_time(settings, schedule.due_at - timedelta(minutes=1)):
         assert fire() == 0
     with the_time(settings, schedule.due_at + timedelta(seconds=1)):
         assert fire() == 1

@@ -29,6 +29,7 @@ MOST_STATEMENTS = 200
 def killed_behind(statement: int, act: Callable[[], object]) -> bool:
     """Do it in a process of its own, killed behind that statement; False when it came to its end."""
     # A fork must not inherit a connection: two processes would talk over each other on it.
+    runs.wait_for_keepers()
     connections.close_all()
     child = os.fork()
     if child == 0:
@@ -143,7 +144,7 @@ def fired_by_the_next(
         act()
         return Firing.objects.filter(schedule=schedule, nominal_at=nominal, state=state).first()
 
-    found = eventually(look, within=10, what=f"it is {state}")
+    found = eventually(look, what=f"it is {state}")
     assert found is not None
     return found
 

@@ -150,13 +150,13 @@ def test_the_page_changes_pauses_resumes_runs_and_removes_it(operating: Client) 
     post("schedule_change", **asked(cron="0 5 * * *", revision=1))
     assert (schedule.cron, schedule.revision) == ("0 5 * * *", 2)
     assert schedule.next_at != before
-    post("schedule_pause", because="moving", seen=2)
+    post("schedule_pause", because="moving", expected_version=2)
     assert "moving" in page(operating, "schedule_show", schedule.pk)
-    post("schedule_resume", seen=3)
+    post("schedule_resume", expected_version=3)
     post("schedule_run_now")
     assert Run.objects.get().started_by == "schedule nightly"
     assert "by hand" in page(operating, "schedule_show", schedule.pk)
-    post("schedule_remove", seen=4)
+    post("schedule_remove", expected_version=4)
     assert schedule.removed_at is not None
     page(operating, "schedule_show", schedule.pk, status=404)
 
@@ -164,9 +164,13 @@ def test_the_page_changes_pauses_resumes_runs_and_removes_it(operating: Client) 
 def test_what_changed_meanwhile_is_409(operating: Client) -> None:
     schedule = a_schedule()
 
-    paused = operating.post(reverse("runs:schedule_pause", args=[schedule.pk]), {"seen": 7})
+    paused = operating.post(
+        reverse("runs:schedule_pause", args=[schedule.pk]), {"expected_version": 7}
+    )
     changed = operating.post(reverse("runs:schedule_change", args=[schedule.pk]), asked(revision=7))
-    ran = operating.post(reverse("runs:schedule_run_now", args=[schedule.pk]), {"seen": 7})
+    ran = operating.post(
+        reverse("runs:schedule_run_now", args=[schedule.pk]), {"expected_version": 7}
+    )
 
     assert (paused.status_code, changed.status_code, ran.status_code) == (409, 409, 409)
     assert not Run.objects.exists()

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# What a browser may take over one thing, in ms.
+BROWSER_PATIENCE = 60_000.0
 FLAGS = ["--disable-dev-shm-usage", "--disable-background-networking"]
 
 

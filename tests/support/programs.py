@@ -19,7 +19,7 @@ from django.conf import settings
 
 from config.environment import ROOT
 from runs.dispatch.tethered import die_with_parent
-from tests.support.waiting import eventually, free_port
+from tests.support.waiting import PATIENCE, eventually, free_port
 
 MARK = "MILEPOST_TEST_SITE"
 
@@ -45,6 +45,7 @@ class Program:
     process: subprocess.Popen[bytes]
     log: Path
     port: int = 0
+    told: list[signal.Signals] = field(default_factory=list)
 
     @property
     def pid(self) -> int:
@@ -57,7 +58,7 @@ class Program:
     def said(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
-    def says(self, text: str, *, within: float = 30) -> str:
+    def says(self, text: str, *, within: float = PATIENCE) -> str:
         def heard() -> str:
             said = self.said()
             if text not in said and self.process.poll() is not None:
@@ -67,6 +68,7 @@ class Program:
         return eventually(heard, within=within, what=f"{self.name} says {text!r}")
 
     def send(self, what: signal.Signals) -> None:
+        self.told.append(what)
         self.process.send_signal(what)
 
     def kill(self) -> None:
@@ -74,12 +76,12 @@ class Program:
         self.process.kill()
         self.process.wait()
 
-    def stop(self, *, within: float = 30) -> int:
+    def stop(self, *, within: float = PATIENCE) -> int:
         """SIGTERM, as a supervisor does; the exit code."""
-        self.process.terminate()
+        self.send(signal.SIGTERM)
         return self.ended(within=within)
 
-    def ended(self, *, within: float = 30) -> int:
+    def ended(self, *, within: float = PATIENCE) -> int:
         try:
             return self.process.wait(timeout=within)
         except subprocess.TimeoutExpired:
@@ -121,7 +123,7 @@ class Site:
             **self.settings,
         }
 
-    def manage(self, *arguments: str, timeout: float = 60, stdin: str = "") -> Answer:
+    def manage(self, *arguments: str, timeout: float = 110, stdin: str = "") -> Answer:
         """Runs `manage.py ARGUMENTS` to its end."""
         done = subprocess.run(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
@@ -163,7 +165,7 @@ class Site:
             "--no-control-socket",
             port=port,
         )
-        eventually(lambda: answers(program), within=30, what="the web process answers")
+        eventually(lambda: answers(program), what="the web process answers")
         return program
 
     def launch(self, *command: str, port: int = 0, **settings: str) -> Program:
@@ -189,7 +191,7 @@ class Site:
         """Every living process that was started for this site, by whatever way and in whatever group."""
         return [process for process in psutil.process_iter() if _bears(process, self.mark)]
 
-    def leaves_nothing(self, *, within: float = 10) -> None:
+    def leaves_nothing(self, *, within: float = PATIENCE) -> None:
         try:
             eventually(lambda: not self.processes(), within=within, what="no process is left over")
         except AssertionError as late:
@@ -198,7 +200,7 @@ class Site:
 
     def end(self) -> None:
         """Kills all of it, groups and strays, and waits until they are gone."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while (left := self.processes()) and time.monotonic() < deadline:
             for process in left:
                 _kill(process)

@@ -52,7 +52,7 @@ def redis() -> Iterator[RedisServer]:
         start_new_session=True,
     )
     try:
-        eventually(lambda: is_open(port), within=15, what="Redis answers")
+        eventually(lambda: is_open(port), what="Redis answers")
         yield RedisServer(port=port, process=process)
     finally:
         process.kill()

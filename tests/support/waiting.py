@@ -1,19 +1,25 @@
 """Waiting for something to become true, with a deadline instead of a hopeful sleep."""
 
+import fcntl
+import os
 import random
 import socket
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
+# Both legs of the suite wait on the same two processors: nothing is late before this.
+PATIENCE = 60.0
 # Not the generator that is seeded before each test: it would give every test the same ports.
 ANY = random.SystemRandom()
 
 
 def eventually(
-    look: Callable[[], T], *, within: float = 20.0, what: str = "", every: float = 0.02
+    look: Callable[[], T], *, within: float = PATIENCE, what: str = "", every: float = 0.02
 ) -> T:
     """The first truthy answer of `look`; after `within` seconds the test fails saying `what`."""
     deadline = time.monotonic() + within
@@ -25,12 +31,29 @@ def eventually(
 
 
 def free_port() -> int:
-    """Below those that the kernel gives to whoever connects: nobody takes it until it is used."""
+    """Below those that the kernel gives to whoever connects: nobody takes it until it is used.
+
+    Nor does the other leg of the suite: it is this process's own until it ends.
+    """
     while True:
         port = ANY.randrange(15_000, 32_000)
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
-            return port
+            if _is_ours(port):
+                return port
+
+
+def _is_ours(port: int) -> bool:
+    folder = Path(tempfile.gettempdir()) / f"milepost-ports-{os.geteuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    held = os.open(folder / str(port), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(held)
+        return False
+    # Never closed: the lock ends with this process.
+    return True
 
 
 def is_open(port: int) -> bool:

@@ -44,8 +44,8 @@ def test_the_title_counts_and_the_browser_says_it_when_it_grows(
     page.evaluate("htmx.trigger(document.body, 'live-frame')")
 
     told = ["asked", "1 need you"]
-    eventually(lambda: page.title() == "(1) Channels · Milepost", within=10, what="it counts")
-    eventually(lambda: page.evaluate("window.told") == told, within=10, what="it says so")
+    eventually(lambda: page.title() == "(1) Channels · Milepost", what="it counts")
+    eventually(lambda: page.evaluate("window.told") == told, what="it says so")
     assert not complaints
 
 

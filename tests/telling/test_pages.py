@@ -139,11 +139,11 @@ def test_it_is_changed_paused_resumed_rotated_and_removed(client: Client) -> Non
     changed = posted(
         client, f"{at}/changes/", name="night", severities=["info"], address="", revision=1
     )
-    posted(client, f"{at}/pauses/", because="repairs", seen=2)
+    posted(client, f"{at}/pauses/", because="repairs", expected_version=2)
     paused = client.get(f"{at}/").content.decode()
-    posted(client, f"{at}/resumptions/", seen=3)
-    rotated = posted(client, f"{at}/rotations/", seen=4)
-    posted(client, f"{at}/removals/", because="done", seen=5)
+    posted(client, f"{at}/resumptions/", expected_version=3)
+    rotated = posted(client, f"{at}/rotations/", expected_version=4)
+    posted(client, f"{at}/removals/", because="done", expected_version=5)
 
     assert changed.status_code == 302
     assert "Paused: repairs" in paused
@@ -162,9 +162,9 @@ def test_it_is_changed_paused_resumed_rotated_and_removed(client: Client) -> Non
 def test_what_was_changed_meanwhile_is_409(client: Client) -> None:
     made(client)
     channel = Channel.objects.get()
-    posted(client, f"/channels/{channel.pk}/pauses/", seen=1)
+    posted(client, f"/channels/{channel.pk}/pauses/", expected_version=1)
 
-    answer = posted(client, f"/channels/{channel.pk}/removals/", because="x", seen=1)
+    answer = posted(client, f"/channels/{channel.pk}/removals/", because="x", expected_version=1)
 
     assert answer.status_code == 409
     assert Channel.objects.get().state == "paused"

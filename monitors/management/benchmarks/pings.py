@@ -23,7 +23,7 @@ from runs.dispatch.tethered import die_with_parent
 from runs.rules.policy import local_operator
 
 MONITORS, SENDERS, ROUNDS = 40, 8, 5
-PATIENCE = 30.0
+PATIENCE = 60.0
 SERVER = ("--worker-class", "gthread", "--workers", "2", "--threads", "4")
 QUIET = ("--no-control-socket", "--log-level", "warning")
 
@@ -67,7 +67,7 @@ def _server(application: str, place: Path, **environment: str) -> Iterator[Path]
     )
     try:
         until = time.monotonic() + PATIENCE
-        while not place.exists():
+        while not _listens(place):
             if process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError(f"gunicorn did not start {application}.")
             time.sleep(0.05)
@@ -75,6 +75,12 @@ def _server(application: str, place: Path, **environment: str) -> Iterator[Path]
     finally:
         process.terminate()
         process.wait(timeout=PATIENCE)
+
+
+def _listens(place: Path) -> bool:
+    """A socket is there before it takes anybody."""
+    with socket.socket(socket.AF_UNIX) as line:
+        return line.connect_ex(str(place)) == 0
 
 
 def _rate(place: Path, paths: Sequence[str], count: int) -> float:

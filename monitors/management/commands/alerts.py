@@ -22,7 +22,7 @@ class Command(VerbCommand):
     verbs = (
         ("list", "what is open, the worst first; --all for what is over as well"),
         ("show", "one incident: what is in it, and who was told by which channel"),
-        ("ack", "take it on: nobody is reminded, unless it gets worse"),
+        ("ack", "take it on: nobody is reminded, unless it gets worse or something new joins it"),
         ("snooze", "remind nobody for a time"),
         ("reopen", "take an ack or a snooze back"),
         ("resolve", "call it over"),

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from monitors.ledger import monitors, ping_keys
+from monitors.ledger import monitors, ping_keys, trials, windows
 from monitors.management import wording
 from monitors.queries.pages_monitors import monitors_page, rows_of
 from monitors.queries.pages_previews import wish_of
 from monitors.rules.monitors import MonitorRefused
 from monitors.rules.ping_keys import OVERLAP
-from monitors.rules.states import MonitorKind
+from monitors.rules.states import MonitorKind, PingKind
+from monitors.rules.tried import sentence_of
 from runs.management import given
 from runs.management.verbs import VerbCommand
 from runs.queries import memberships
@@ -38,6 +39,9 @@ class Command(VerbCommand):
         ("edit", "change what is named, keep the rest"),
         ("pause", "expect nothing of it, until a time or its next ping"),
         ("resume", "watch it again, with a whole period from now on"),
+        ("mute", "call nobody about it for a time; it is judged and shown as before"),
+        ("unmute", "call people about it again"),
+        ("test-ping", "send it a ping as one from outside, to see what becomes of it"),
         ("remove", "expect nothing of it any more"),
         ("ping-key", "make a key under which a tenant's monitors are pinged by slug, or end one"),
     )
@@ -49,7 +53,7 @@ class Command(VerbCommand):
     def arguments_of_show(self, parser: ArgumentParser) -> None:
         wording.name_monitor(parser)
 
-    arguments_of_resume = arguments_of_remove = arguments_of_show
+    arguments_of_resume = arguments_of_remove = arguments_of_unmute = arguments_of_show
 
     def arguments_of_add(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="what is watched, such as “Nightly backup”")
@@ -66,6 +70,17 @@ class Command(VerbCommand):
         parser.add_argument("--for", type=given.length_of_time, metavar="TIME", dest="lasts")
         parser.add_argument("--because", default="", metavar="TEXT")
 
+    def arguments_of_mute(self, parser: ArgumentParser) -> None:
+        wording.name_monitor(parser)
+        parser.add_argument(
+            "--for", type=given.length_of_time, required=True, metavar="TIME", dest="lasts"
+        )
+        parser.add_argument("--because", default="", metavar="TEXT")
+
+    def arguments_of_test_ping(self, parser: ArgumentParser) -> None:
+        wording.name_monitor(parser)
+        parser.add_argument("--says", required=True, choices=[each.value for each in trials.KINDS])
+
     def arguments_of_ping_key(self, parser: ArgumentParser) -> None:
         parser.add_argument("--tenant", default=memberships.DEFAULT)
         parser.add_argument(
@@ -80,7 +95,7 @@ class Command(VerbCommand):
     def act(self, actor: Actor, verb: str, **options: Any) -> None:
         try:
             super().act(actor, verb.replace("-", "_"), **options)
-        except MonitorRefused as refused:
+        except (MonitorRefused, windows.WindowRefused) as refused:
             lines = [f"  {name}: {error}" for name, error in refused.errors.items()]
             raise wording.Refused("\n".join(["Refused:", *lines])) from None
         except REFUSED as refused:
@@ -122,6 +137,24 @@ class Command(VerbCommand):
 
     def do_resume(self, actor: Actor, *, as_json: bool, **said: Any) -> None:
         self._moved(actor, said, monitors.resume, "watched again", as_json)
+
+    def do_mute(self, actor: Actor, *, monitor: str, as_json: bool, **said: Any) -> None:
+        found, until = wording.the_monitor(actor, monitor), db_now() + said["lasts"]
+        windows.mute(actor, found.pk, until=until, because=said["because"])
+        self._tell(actor, found, "muted", as_json=as_json)
+
+    def do_unmute(self, actor: Actor, *, monitor: str, as_json: bool, **_: Any) -> None:
+        found = wording.the_monitor(actor, monitor)
+        if not windows.unmute(actor, found.pk):
+            raise wording.Refused(f"{found} has no mute or window of its own that is open now.")
+        self._tell(actor, found, "not muted any more", as_json=as_json)
+
+    def do_test_ping(self, actor: Actor, *, monitor: str, as_json: bool, **said: Any) -> None:
+        found = wording.the_monitor(actor, monitor)
+        tried = trials.try_ping(actor, found.pk, PingKind(said["says"]))
+        value = {"monitor": found.pk, "number": tried.number, "kind": tried.kind.value}
+        sentence = sentence_of(tried.kind, number=tried.number, suspicious=tried.suspicious)
+        self.say(value | {"suspicious": tried.suspicious}, [sentence], as_json=as_json)
 
     def do_remove(self, actor: Actor, *, monitor: str, as_json: bool, **_: Any) -> None:
         found = wording.the_monitor(actor, monitor)

@@ -19,7 +19,7 @@ from runs.queries import latency as stored
 from runs.rules.policy import local_operator
 
 WORKFLOW = "example_ask"
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def measure(*, runs: int, scratch: Path) -> dict[str, Any]:

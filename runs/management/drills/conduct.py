@@ -20,6 +20,7 @@ from runs.management.drills.hand import Hand
 from runs.management.drills.playing import Played, Player
 from runs.management.drills.stage import Stage, StageTrouble, eventually
 from runs.queries import drilling
+from runs.queries.workers import last_tick
 from runs.rules.drill_report import DrillReport
 from runs.rules.plan import Plan, plan_of
 
@@ -122,6 +123,8 @@ def played(drill: Drill) -> None:
 
 def play_matrix(drill: Drill, *, besides: bool = True) -> list[Played]:
     """First see which points there are, then strike at each: `besides` workers, people and the watch."""
+    # Its first pass comes to what no later one does.
+    eventually(lambda: last_tick("clockwork") is not None, what="the watch goes round")
     drill.stage.trace(on=True)
     sent_ahead = drill.play(list(roles.scouts(drill.plan, every=drill.asked.every)))
     scouts = {str(each.run_id): each.role.name for each in sent_ahead}

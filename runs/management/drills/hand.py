@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from runs.engine.drill_desk import desk
 from runs.ledger import drills, lifecycle, waking
 from runs.ledger.waits import WaitClosed
 from runs.management.drills.asked import Asked
-from runs.management.drills.stage import PATIENCE, Stage
+from runs.management.drills.stage import Stage
 from runs.queries import drilling
 from runs.queries.clock import db_now
 from runs.queries.drilling import OpenWait
@@ -32,8 +31,6 @@ MOST_ANSWERS = 12
 VALUES: dict[str, Any] = {"str": "drilled", "int": 1, "float": 1.0, "bool": True}
 # What the clock would let wait for longer than this is hastened; the rest is waited for.
 LONG = 1.0
-# By then a receiver that is late has done it.
-SETTLED_AFTER = 2 * PATIENCE
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,7 +43,7 @@ class Hand:
     actor: Actor = field(default_factory=lambda: local_operator(NAME))
     answered: Counter[tuple[UUID, str]] = field(default_factory=Counter)
     lost_hands: int = 0
-    asked_since: dict[int, float] = field(default_factory=dict)
+    asked_as: dict[int, int] = field(default_factory=dict)
     came_to: set[Point] = field(default_factory=set)
     # What it says happened to a call of which nobody knows; "" asks the receiver, as a person would.
     believes: str = ""
@@ -117,8 +114,8 @@ class Hand:
         """What the receiver has not done yet it may be doing: a person who says no has waited first."""
         if self._option(wait) != "did_not" or self.believes:
             return False
-        since = self.asked_since.setdefault(wait.id, time.monotonic())
-        return time.monotonic() - since < SETTLED_AFTER
+        caller, oldest = drill_rehearsal.under_way(self.stage.receiver)
+        return oldest < self.asked_as.setdefault(wait.id, caller)
 
     def _option(self, wait: OpenWait) -> str | None:
         if self.believes and wait.ask.get("kind") == "reconcile":

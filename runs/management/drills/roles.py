@@ -15,14 +15,24 @@ PEACE = "in peace"
 HANDS_POINTS: tuple[Point, ...] = ("started", "decision_applied", "event_committed")
 WATCH_POINTS: tuple[Point, ...] = (
     "timer_fired",
-    "event_matched",
     "loss_declared",
-    "fence_raised",
     "death_proven",
     "taken_over",
+    "tick_committed",
+)
+# What the watch comes to on a machine that stands still now and then: no run can be made to lead there.
+CHANCE_POINTS: tuple[Point, ...] = (
+    "event_matched",
+    "fence_raised",
     "leases_extended",
     "limit_committed",
-    "tick_committed",
+)
+# What only a misbehaving receiver leads to, or one that was slow just then.
+DOUBT_POINTS: tuple[Point, ...] = (
+    "doubt_committed",
+    "resend_committed",
+    "refusal_committed",
+    "unsent_committed",
 )
 IDLE_POINTS: tuple[Point, ...] = (
     "enlisted",
@@ -142,6 +152,8 @@ def matrix(
 def _cell(scout: str, step: str, point: str, steps: Sequence[str]) -> Role | None:
     misbehaviour = scout.removeprefix("receiver ") if scout.startswith("receiver ") else ""
     manners = {"first": [misbehaviour]} if misbehaviour else {}
+    if point in CHANCE_POINTS or (point in DOUBT_POINTS and not misbehaviour):
+        return None
     if point in HANDS_POINTS:
         return Role(name=point, hands=point, step="people", fault=point)
     if point in WATCH_POINTS:

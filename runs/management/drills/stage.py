@@ -22,7 +22,7 @@ from runs.queries import drilling
 
 MANAGE = Path(settings.BASE_DIR) / "manage.py"
 MARK = "MILEPOST_DRILL_MARK"
-UP_WITHIN, GONE_WITHIN = 30.0, 10.0
+UP_WITHIN, GONE_WITHIN = 60.0, 10.0
 LOOK_EVERY = 0.02
 PATIENCE = 0.4
 # So short a lease is for stale leases: otherwise workers are found dead by their process.

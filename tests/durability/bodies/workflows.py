@@ -26,23 +26,31 @@ def leave_a_line(run: Any, *more: object) -> None:
     os.close(descriptor)
 
 
+def stay(seconds: float, *, gate: str = "") -> None:
+    """For so long; with a gate until that file is there, so that a test says when."""
+    while gate and not Path(gate).exists():
+        time.sleep(0.02)
+    time.sleep(0 if gate else seconds)
+
+
 class LinesThrice(Workflow):
-    """Three steps, each leaves one line."""
+    """Three steps, each leaves one line; the second one waits for its gate."""
 
     name, version = "lines_thrice", 1
 
     class Input:
         lines: str
         pause: float = 0.0
+        gate: str = ""
 
     @step(reads=["lines", "pause"])
     def first(self, run: Any) -> None:
         time.sleep(run.read("pause"))
         leave_a_line(run)
 
-    @step(reads=["lines", "pause"])
+    @step(reads=["lines", "pause", "gate"])
     def second(self, run: Any) -> None:
-        time.sleep(run.read("pause"))
+        stay(run.read("pause"), gate=run.read("gate"))
         leave_a_line(run)
 
     @step(reads=["lines", "pause"])
@@ -105,18 +113,19 @@ class StaysOnEachPage(Workflow):
 
 
 class Stays(Workflow):
-    """Stays in its body for some seconds, and says when it came and went."""
+    """Stays in its body for some seconds or until its gate is there, and says when it came and went."""
 
     name, version = "stays", 1
 
     class Input:
         lines: str
-        seconds: float
+        seconds: float = 600.0
+        gate: str = ""
 
-    @step(reads=["lines", "seconds"])
+    @step(reads=["lines", "seconds", "gate"])
     def stay(self, run: Any) -> None:
         leave_a_line(run, "came")
-        time.sleep(run.read("seconds"))
+        stay(run.read("seconds"), gate=run.read("gate"))
         leave_a_line(run, "went")
 
     @step(reads=["lines"])
@@ -329,6 +338,11 @@ blind_pay = Effect(
 )
 
 
+patient_pay = Effect(
+    "blind.pay_later", send=receivers.send_plainly, timeout=timedelta(minutes=10), relay=True
+)
+
+
 class _Relays(Workflow, abstract=True):
     """Some payments, one after the other, each by a courier."""
 
@@ -368,3 +382,13 @@ class RelaysBlindly(_Relays):
     @step(reads=RELAYED, effects=[blind_pay], approval=WAIVED)
     def pay(self, run: Any) -> None:
         _relay(run, blind_pay)
+
+
+class RelaysPatiently(_Relays):
+    """To one that promises nothing and may take longer than any test."""
+
+    name, version = "relays_patiently", 1
+
+    @step(reads=RELAYED, effects=[patient_pay], approval=WAIVED)
+    def pay(self, run: Any) -> None:
+        _relay(run, patient_pay)

@@ -1,4 +1,4 @@
-"""Runs with short heartbeats, for real programs: one gets on until it is told to end, one only stays."""
+"""Runs with heartbeats, for real programs: one gets on until it is told to end, one only stays."""
 
 import time
 from datetime import timedelta
@@ -10,13 +10,14 @@ from runs.definition import Heartbeat, Workflow, step
 BEAT = Heartbeat(
     every=timedelta(seconds=1), grace=timedelta(seconds=2), progress=timedelta(seconds=3)
 )
+# However long it takes until another worker has it: that is no absence of the run.
+LONG_BREATH = Heartbeat(
+    every=timedelta(seconds=1), grace=timedelta(minutes=2), progress=timedelta(minutes=2)
+)
 
 
-class GetsOn(Workflow):
+class _GettingOn(Workflow, abstract=True):
     """Says how far it is until the file `end` is there."""
-
-    name, version = "gets_on", 1
-    heartbeat = BEAT
 
     class Input:
         end: str
@@ -29,6 +30,20 @@ class GetsOn(Workflow):
             rounds += 1
             run.progress(rounds)
         run.write("rounds", rounds)
+
+
+class GetsOn(_GettingOn):
+    """Beats and gets on; missed at once."""
+
+    name, version = "gets_on", 1
+    heartbeat = BEAT
+
+
+class Outlives(_GettingOn):
+    """Beats and gets on; missed by nobody while it changes hands."""
+
+    name, version = "outlives", 1
+    heartbeat = LONG_BREATH
 
 
 class StandsStill(Workflow):
