@@ -148,7 +148,7 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     Q_CLUSTER |= {"broker_class": "runs.dispatch.brokers.SqliteWatch", "orm": "default"}
 else:
     Q_CLUSTER |= {"broker_class": "runs.dispatch.brokers.PgNotify", "orm": "default"}
-RUNS_DOORBELL = "runs.dispatch.bell.ring"
+RUNS_DOORBELL = "runs.dispatch.bell"
 RUNS_SITE = "config.serving.site_here"
 
 # Files

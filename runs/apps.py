@@ -36,6 +36,7 @@ def prepare(using: str, plan: Any = None, **_more: Any) -> None:
     The default tenant is seen to here as well, because a flush takes it away; a flush, which has no
     plan, takes no guard.
     """
+    from runs.dispatch import bell
     from runs.ledger import guards, postgresql, tenants
 
     database = connections[using]
@@ -44,6 +45,7 @@ def prepare(using: str, plan: Any = None, **_more: Any) -> None:
     if plan is not None:
         guards.install(database)
         if database.vendor == "postgresql":
+            bell.install(database)
             postgresql.install(database)
     tenants.keep_default(using=using)
 

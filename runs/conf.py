@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
+from importlib import import_module
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
 from runs.rules.addresses import Network, networks_of
+from runs.rules.claims import Pull
 
 CHECKPOINT_SCHEMA = 1
 CRASH_BUDGET = 3
@@ -65,7 +67,13 @@ def sealing_keys() -> list[str]:
 
 def ring(assignment_id: int) -> None:
     """Ring the doorbell named in settings; `ledger` may not know the queue, so it is a path."""
-    import_string(settings.RUNS_DOORBELL)(assignment_id)
+    import_module(settings.RUNS_DOORBELL).ring(assignment_id)
+
+
+def pull() -> Pull | None:
+    """How a statement rings the same doorbell by itself, where it can."""
+    pulled: Pull | None = import_module(settings.RUNS_DOORBELL).pull()
+    return pulled
 
 
 def mail_leaves() -> bool:

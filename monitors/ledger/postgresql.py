@@ -11,7 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from monitors.rules.received import Outcome, Received, Terms
 from runs.conf import conf
-from runs.ledger.postgresql import prepared_cursor
+from runs.queries.prepared import prepared_cursor
 
 FUNCTIONS = Path(__file__).with_name("postgresql.sql")
 # Room on each page for the next version of a row: a ping updates no index, so it stays there.

@@ -39,6 +39,10 @@ class Bell(Broker):
     def ring(self, message: str) -> None:
         raise NotImplementedError
 
+    def pull(self) -> str | None:
+        """The list's key, where a statement can ring by itself (`runs_ring`)."""
+        return None
+
     def unread(self) -> int:
         raise NotImplementedError
 
@@ -90,13 +94,13 @@ class Bell(Broker):
 class _TableBell(Bell):
     """Doorbells in django-q2's table, put there by the transaction that placed the assignment."""
 
-    RING = ""
+    RING = ""  # with the list's key, the message, and how many unread ones are enough
     UNREAD = "SELECT count(*) FROM django_q_ormq WHERE key = %s"
     _line: psycopg.Connection | sqlite3.Connection | None = None
 
     def ring(self, message: str) -> None:
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-            cursor.execute(self.RING, [self.list_key, message, self.list_key, ENOUGH - 1])
+            cursor.execute(self.RING, [self.list_key, message, ENOUGH])
 
     def unread(self) -> int:
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
@@ -112,17 +116,18 @@ class _TableBell(Bell):
 class PgNotify(_TableBell):
     """PostgreSQL: LISTEN on a connection of its own; behind a transaction pooler `poll` is the floor."""
 
-    # One round trip on the way of every start; a common table expression would cost twice as much.
-    RING = """
-        INSERT INTO django_q_ormq (key, payload) SELECT %s, %s
-        WHERE NOT EXISTS (SELECT FROM django_q_ormq WHERE key = %s OFFSET %s)
-        RETURNING pg_notify('milepost_doorbell', '')"""
+    # The function is in postgresql.sql beside this: a start calls it within its own statement.
+    RING = "SELECT runs_ring(%s, %s, %s)"
     # ARRAY() runs the inner query once; as a join it could lock and skip more rows than it takes.
     TAKE = """
         DELETE FROM django_q_ormq WHERE id = ANY(ARRAY(
             SELECT id FROM django_q_ormq WHERE key = %s ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED))
         RETURNING payload"""
     _line: psycopg.Connection | None = None
+
+    def pull(self) -> str | None:
+        key: str = self.list_key
+        return key
 
     def take(self) -> Taken:
         line = self._listening()
@@ -159,8 +164,9 @@ class SqliteWatch(_TableBell):
     """SQLite: looks every 5 ms whether anybody committed anything, and only then at the table."""
 
     RING = """
-        INSERT INTO django_q_ormq (key, payload) SELECT %s, %s
-        WHERE NOT EXISTS (SELECT 1 FROM django_q_ormq WHERE key = %s LIMIT 1 OFFSET %s)"""
+        WITH bell (key, message, enough) AS (VALUES (%s, %s, %s))
+        INSERT INTO django_q_ormq (key, payload) SELECT key, message FROM bell
+        WHERE (SELECT count(*) FROM django_q_ormq WHERE key = bell.key) < enough"""
     FIND = "SELECT id, payload FROM django_q_ormq WHERE key = ? ORDER BY id LIMIT ?"
     GLANCE = 0.005
     _line: sqlite3.Connection | None = None

@@ -78,7 +78,7 @@ def _when(table: str, rules: list[Rule]) -> str:
     The functions of `postgresql.sql` lock the run, compare the fence, and then name the run in
     `milepost.held`: until they return, asking the same of the same row again would only be slow.
     """
-    alone = [f"({rule.refused})" for rule in rules if "{" not in rule.refused]
+    alone = [f"({rule.look or rule.refused})" for rule in rules if "{" not in rule.refused]
     if table != "runs_run" and asks_the_run(rules):
         alone.insert(0, "current_setting('milepost.held', true) IS DISTINCT FROM NEW.run_id::text")
     return " OR ".join(alone)

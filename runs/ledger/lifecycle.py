@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -76,19 +77,23 @@ def start(
     text = canonical.dumps(inputs.validated(cls, dict(data)))
     found = starting.standing(tenant=tenant, workflow=cls.name, version=cls.version)
     owner = tenants.require_owner(actor, tenant, found.tenant_id, to="start runs")
+    insert = partial(
+        _insert,
+        actor,
+        cls,
+        owner,
+        text,
+        stored_plan=found.plan_hash,
+        reference=reference,
+        labels=dict(labels or {}),
+        start_key=start_key or None,
+    )
+    if found.plan_hash and not start_key and connection.vendor == "postgresql":
+        return insert()  # One statement, which is a transaction by itself.
     with transaction.atomic():
         if start_key and (known := _started_before(owner, cls, start_key, text)):
             return known
-        return _insert(
-            actor,
-            cls,
-            owner,
-            text,
-            stored_plan=found.plan_hash,
-            reference=reference,
-            labels=dict(labels or {}),
-            start_key=start_key or None,
-        )
+        return insert()
 
 
 def _insert(
@@ -121,9 +126,18 @@ def _insert(
         steps_total=len(plan.steps),
         body=_first_event(plan, text, reference=named, start_key=start_key),
     )
-    backend = sqlite if connection.vendor == "sqlite" else postgresql
-    conf.ring(backend.start(draft))
+    _place(draft)
     return Started(id=run_id, reference=named, state=RunState.QUEUED, created=True)
+
+
+def _place(draft: RunDraft) -> None:
+    if connection.vendor == "sqlite":
+        conf.ring(sqlite.start(draft))
+        return
+    pull = conf.pull()
+    assignment = postgresql.start(draft, pull)
+    if pull is None:
+        conf.ring(assignment)
 
 
 def _first_event(plan: Plan, text: str, *, reference: str, start_key: str | None) -> str:

@@ -6,21 +6,18 @@ The functions are made again after every migration, like the guards (R20).
 from pathlib import Path
 from uuid import UUID
 
-import psycopg
-from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.utils import CursorWrapper
 
 from runs.conf import CHECKPOINT_SCHEMA, conf
+from runs.queries.prepared import prepared_cursor
 from runs.rules.chain import new_salt
-from runs.rules.claims import Advance, Advanced, Claimed, RunDraft, claimed_from
+from runs.rules.claims import Advance, Advanced, Claimed, Pull, RunDraft, claimed_from
 from runs.rules.fence import Fence, FenceLost
 
 # Room on each page for the next version of a row, so that an update touches no index.
 FILL = {"runs_run": 50, "runs_step": 70, "runs_assignment": 70, "runs_worker": 30}
 FUNCTIONS = Path(__file__).with_name("postgresql.sql")
-START = """SELECT runs_start(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
-    %s)"""
+START = f"SELECT runs_start({', '.join(['%s'] * 21)})"
 CLAIM = "SELECT * FROM runs_claim(%s, %s, %s, %s, %s) WHERE o_run IS NOT NULL"
 ADVANCE = f"""SELECT * FROM runs_advance(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
     {CHECKPOINT_SCHEMA}, %s, %s, %s, %s, %s, %s) WHERE o_checkpoint IS NOT NULL"""  # noqa: S608 - a whole number of our own
@@ -40,15 +37,8 @@ def install(database: BaseDatabaseWrapper) -> None:
             cursor.execute(f"ALTER TABLE {table} SET (fillfactor = {percent})")
 
 
-def prepared_cursor() -> CursorWrapper:
-    """A cursor that binds on the server, where these few statements are prepared once."""
-    connection.ensure_connection()
-    connection.connection.prepare_threshold = 1
-    return CursorWrapper(psycopg.Cursor(connection.connection), connection)
-
-
-def start(draft: RunDraft) -> int:
-    """See `ledger.lifecycle.start`."""
+def start(draft: RunDraft, pull: Pull | None) -> int:
+    """See `ledger.lifecycle.start`; rings by itself where there is something to `pull`."""
     with prepared_cursor() as cursor:
         cursor.execute(
             START,
@@ -71,6 +61,7 @@ def start(draft: RunDraft) -> int:
                 draft.body,
                 new_salt(),
                 _offset(),
+                *((pull.key, pull.message, pull.enough) if pull else (None, None, None)),
             ],
         )
         assignment: int = cursor.fetchone()[0]

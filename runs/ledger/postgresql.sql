@@ -9,11 +9,13 @@ CREATE OR REPLACE FUNCTION runs_link(
         || p_payload, 'UTF8')), 'hex')
 $$;
 
--- A new run with its first event, its first step and its place on the list of work.
+-- A new run with its first event, its first step and its place on the list of work; where the bell
+-- is a table, it rings as well, so that a start is one round trip.
 CREATE OR REPLACE FUNCTION runs_start(
     p_run uuid, p_tenant bigint, p_workflow text, p_version int, p_plan text, p_reference text,
     p_labels text, p_start_key text, p_input text, p_input_digest text, p_by text, p_step text,
-    p_scope text, p_ordinal int, p_total int, p_body text, p_salt text, p_offset interval
+    p_scope text, p_ordinal int, p_total int, p_body text, p_salt text, p_offset interval,
+    p_bell text, p_message text, p_enough int
 ) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     ts timestamptz := clock_timestamp() + p_offset;
@@ -40,6 +42,9 @@ BEGIN
     INSERT INTO runs_assignment (run_id, from_step, state, reason, outcome, placed_at)
     VALUES (p_run, p_step, 'placed', 'start', '', ts)
     RETURNING id INTO placed;
+    IF p_bell IS NOT NULL THEN
+        PERFORM runs_ring(p_bell, p_message, p_enough);
+    END IF;
     RETURN placed;
 END $$;
 

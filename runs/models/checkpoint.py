@@ -8,20 +8,25 @@ from runs.models.run import Run
 class Checkpoint(models.Model):
     """Digests and counts only, never copies of facts or key lists (R39)."""
 
+    # No constraint: the guard that compares the fence has seen the run (`there is no such run`).
     run = models.ForeignKey(
-        Run, on_delete=models.PROTECT, related_name="checkpoints", db_index=False
+        Run,
+        on_delete=models.PROTECT,
+        related_name="checkpoints",
+        db_index=False,
+        db_constraint=False,
     )
-    number = models.PositiveIntegerField()
+    number = models.IntegerField()
     step = models.CharField(max_length=200)
-    generation = models.PositiveIntegerField(default=1)
+    generation = models.IntegerField(default=1)
     finished = models.BooleanField()
     cursor_ordinal = models.BigIntegerField(default=0)
     cursor_token = models.TextField(default="", blank=True)
     plan_hash = models.CharField(max_length=64)
-    version = models.PositiveIntegerField()
-    schema = models.PositiveSmallIntegerField()
+    version = models.IntegerField()
+    schema = models.SmallIntegerField()
     fence = models.BigIntegerField()
-    keys_count = models.PositiveIntegerField(default=0)
+    keys_count = models.IntegerField(default=0)
     keys_digest = models.CharField(max_length=64, default="", blank=True)
     awaiting = models.CharField(max_length=300, default="", blank=True)
     output_digest = models.CharField(max_length=64, default="", blank=True)

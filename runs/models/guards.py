@@ -25,13 +25,15 @@ FINAL = "('succeeded', 'cancelled', 'superseded')"
 class Rule:
     """Refuse `event` on `table` where `refused` holds.
 
-    `{fence}`, `{state}`, `{checkpoint}` and `{generation}` stand for those of the row's run.
+    `{fence}`, `{state}`, `{checkpoint}` and `{generation}` stand for those of the row's run. `look`
+    is a shorter condition that holds wherever `refused` does: PostgreSQL reads it in every statement.
     """
 
     table: str
     event: str
     refused: str
     because: str
+    look: str = ""
 
 
 def _of_every_row() -> list[Rule]:
@@ -63,7 +65,7 @@ RULES: list[Rule] = [
     Rule(
         table="runs_run",
         event="UPDATE",
-        refused=f"OLD.state IN {FINAL}",
+        refused="OLD.ended_at IS NOT NULL",
         because="I10: this run is final and never changes again",
     ),
     Rule(
@@ -87,6 +89,7 @@ RULES: list[Rule] = [
             " OR (NEW.fence <> OLD.fence AND NOT NEW.superseded))"
         ),
         because="I1: the result of a finished step never changes",
+        look="OLD.state = 'succeeded'",
     ),
     Rule(
         table="runs_step",
@@ -123,6 +126,18 @@ RULES: list[Rule] = [
         event="UPDATE",
         refused="OLD.state = 'confirmed' AND (NEW.state <> OLD.state OR NEW.answer <> OLD.answer)",
         because="I5: a confirmed call keeps its answer",
+    ),
+    Rule(
+        table="runs_step",
+        event="INSERT",
+        refused="{state} IS NULL",
+        because="I1: there is no such run",
+    ),
+    Rule(
+        table="runs_checkpoint",
+        event="INSERT",
+        refused="{state} IS NULL",
+        because="I8: there is no such run",
     ),
     Rule(
         table="runs_auditevent",

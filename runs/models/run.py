@@ -4,7 +4,9 @@ from uuid import UUID
 
 import uuid6
 from django.db import models
+from django.db.models.lookups import Exact
 
+from runs.models.one_of import OneOf
 from runs.models.plan import Plan
 from runs.models.tenant import Tenant
 from runs.models.worker import Worker
@@ -16,13 +18,22 @@ def new_run_id() -> UUID:
     return UUID(int=uuid6.uuid7().int)
 
 
+def iff(one: models.Q | OneOf, other: models.Q) -> Exact:
+    """Both or neither, said once: PostgreSQL reads a constraint anew in each statement that writes."""
+    truth = models.BooleanField()
+    return Exact(
+        models.ExpressionWrapper(one, output_field=truth),
+        models.ExpressionWrapper(other, output_field=truth),
+    )
+
+
 class Run(models.Model):
     """`fence` is the newest assignment's number; `seq` and `head` are the audit chain's (R36)."""
 
     id = models.UUIDField(primary_key=True, default=new_run_id, editable=False)
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, db_index=False)
     workflow = models.CharField(max_length=100)
-    version = models.PositiveIntegerField()
+    version = models.IntegerField()
     plan = models.ForeignKey(
         Plan, on_delete=models.PROTECT, db_column="plan_hash", db_index=False, related_name="+"
     )
@@ -36,9 +47,9 @@ class Run(models.Model):
     state = models.CharField(max_length=20, default=RunState.QUEUED.value)
     reason = models.TextField(default="", blank=True)
     step = models.CharField(max_length=200, default="", blank=True)
-    step_ordinal = models.PositiveIntegerField(default=0)
-    steps_total = models.PositiveIntegerField()
-    generation = models.PositiveIntegerField(default=1)
+    step_ordinal = models.IntegerField(default=0)
+    steps_total = models.IntegerField()
+    generation = models.IntegerField(default=1)
     cancel_requested = models.BooleanField(default=False)
     pause_requested = models.BooleanField(default=False)
     paused_at = models.DateTimeField(null=True)
@@ -48,8 +59,8 @@ class Run(models.Model):
     restart_of = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, db_index=False, related_name="restarts"
     )
-    restart_from = models.PositiveIntegerField(null=True)
-    automatic_restarts = models.PositiveSmallIntegerField(db_default=0)
+    restart_from = models.IntegerField(null=True)
+    automatic_restarts = models.SmallIntegerField(db_default=0)
     supersede_requested = models.BooleanField(db_default=False)
 
     # Seconds, where somebody gave this run another deadline than its plan's.
@@ -59,7 +70,7 @@ class Run(models.Model):
     worker = models.ForeignKey(
         Worker, on_delete=models.PROTECT, null=True, db_index=False, related_name="runs"
     )
-    checkpoint = models.PositiveIntegerField(default=0)
+    checkpoint = models.IntegerField(default=0)
     seq = models.BigIntegerField(default=0)
     head = models.CharField(max_length=64, default="", blank=True)
 
@@ -75,22 +86,20 @@ class Run(models.Model):
         ]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(state__in=[state.value for state in RunState]),
+                condition=OneOf("state", [state.value for state in RunState]),
                 name="run_state_is_known",
             ),
             models.CheckConstraint(
-                condition=models.Q(
-                    state__in=sorted(state.value for state in FINAL), ended_at__isnull=False
-                )
-                | (
-                    ~models.Q(state__in=sorted(state.value for state in FINAL))
-                    & models.Q(ended_at__isnull=True)
+                condition=iff(
+                    OneOf("state", sorted(state.value for state in FINAL)),
+                    models.Q(ended_at__isnull=False),
                 ),
                 name="run_is_final_iff_it_has_ended",
             ),
             models.CheckConstraint(
-                condition=models.Q(state=RunState.RUNNING.value, worker__isnull=False)
-                | (~models.Q(state=RunState.RUNNING.value) & models.Q(worker__isnull=True)),
+                condition=iff(
+                    models.Q(state=RunState.RUNNING.value), models.Q(worker__isnull=False)
+                ),
                 name="run_has_a_worker_iff_it_is_running",
             ),
             models.UniqueConstraint(

@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from runs.models.one_of import OneOf
 from runs.models.run import Run
 from runs.rules.states import StepState
 
@@ -9,16 +10,19 @@ from runs.rules.states import StepState
 class Step(models.Model):
     """`facts` is canonical JSON text; `scope` is the key scope that survives a rename (R4)."""
 
-    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="steps", db_index=False)
+    # No constraint: the guard that compares the fence has seen the run (`there is no such run`).
+    run = models.ForeignKey(
+        Run, on_delete=models.PROTECT, related_name="steps", db_index=False, db_constraint=False
+    )
     key = models.CharField(max_length=200)
     scope = models.CharField(max_length=200)
-    ordinal = models.PositiveIntegerField()
-    generation = models.PositiveIntegerField(default=1)
+    ordinal = models.IntegerField()
+    generation = models.IntegerField(default=1)
     superseded = models.BooleanField(default=False)
     state = models.CharField(max_length=20, default=StepState.PENDING.value)
-    attempt = models.PositiveIntegerField(default=0)
-    failures = models.PositiveIntegerField(default=0)
-    crashes = models.PositiveIntegerField(default=0)
+    attempt = models.IntegerField(default=0)
+    failures = models.IntegerField(default=0)
+    crashes = models.IntegerField(default=0)
     fence = models.BigIntegerField()
     facts = models.TextField(default="{}")
     facts_digest = models.CharField(max_length=64, default="", blank=True)
@@ -34,7 +38,7 @@ class Step(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(state__in=[state.value for state in StepState]),
+                condition=OneOf("state", [state.value for state in StepState]),
                 name="step_state_is_known",
             ),
             models.UniqueConstraint(

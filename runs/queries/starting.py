@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db import connection
+from runs.queries.prepared import prepared_cursor
 
 LOOK = """SELECT tenant.id, plan.hash FROM (SELECT 1) AS one
     LEFT JOIN runs_tenant tenant ON tenant.slug = %s
@@ -19,7 +19,7 @@ class Standing:
 
 def standing(*, tenant: str, workflow: str, version: int) -> Standing:
     """The tenant of this name, and the hash of the plan that this version was started with."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(LOOK, [tenant, workflow, version])
         tenant_id, plan_hash = cursor.fetchone()
     return Standing(tenant_id=tenant_id, plan_hash=plan_hash)

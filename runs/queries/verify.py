@@ -11,7 +11,7 @@ from runs.models import Run
 from runs.queries.verify_calls import calls_hold
 from runs.queries.verify_chain import chain_holds, line_equals_tables, tenant_chains_hold
 from runs.queries.verify_checkpoints import checkpoints_hold
-from runs.queries.verify_database import guards_are_there, plans_are_kept
+from runs.queries.verify_database import guards_are_there, plans_are_kept, rows_have_their_runs
 from runs.queries.verify_files import files_are_there
 from runs.queries.verify_lineage import lineage_holds
 from runs.queries.verify_plans import calls_were_allowed, plans_are_sealed
@@ -56,6 +56,7 @@ OF_A_RUN: tuple[Check, ...] = (
 OF_THE_DATABASE = (
     guards_are_there,
     plans_are_kept,
+    rows_have_their_runs,
     tenant_chains_hold,
     events_are_kept,
     firings_hold,

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
+from runs.models import AuditEvent, Checkpoint, Run, Step
 from runs.models import Plan as StoredPlan
 from runs.queries.guards import missing_guards
 from runs.rules.plan import Plan
@@ -14,6 +16,17 @@ def guards_are_there() -> Iterator[Violation]:
     for name in missing_guards(connection):
         text = f"The guard {name} is missing; `manage.py migrate` makes it again."
         yield Violation(invariant="R20", run="", text=text)
+
+
+def rows_have_their_runs() -> Iterator[Violation]:
+    """What no foreign key holds: each step, checkpoint and event of a run is of one that is there."""
+    for model in (Step, Checkpoint, AuditEvent):
+        lost = model.objects.filter(~Exists(Run.objects.filter(pk=OuterRef("run_id"))))
+        found = lost.exclude(run_id=None).order_by("pk").values_list("pk", "run_id").first()
+        if found is not None:
+            what = model._meta.verbose_name
+            text = f"There is a {what} ({found[0]}) of a run that is not there."
+            yield Violation(invariant="I12", run=str(found[1]), text=text)
 
 
 def plans_are_kept() -> Iterator[Violation]:

@@ -10,6 +10,15 @@ from runs.rules.fence import Fence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pull:
+    """A doorbell that a statement rings by itself, unless `enough` unread ones hang under `key`."""
+
+    key: str
+    message: str
+    enough: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
     """A run in a worker's hands, at the step it goes on with."""
 

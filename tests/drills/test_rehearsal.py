@@ -159,7 +159,9 @@ def test_what_happens_too_late_has_happened(turned: str) -> None:
     drill_rehearsal.misbehave(turned, first=[])
 
     caller, _ = drill_rehearsal.under_way(turned)
-    eventually(lambda: drill_rehearsal.under_way(turned)[1] > caller, what="who came before is gone")
+    eventually(
+        lambda: drill_rehearsal.under_way(turned)[1] > caller, what="who came before is gone"
+    )
 
     assert drill_rehearsal.look_up(turned, "late"), "it happened after all"
 

@@ -2,10 +2,22 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db.models import F
 
-from runs.models import Artifact, Assignment, Event, Judgement, Plan, Run, Tenant, Wait, Worker
+from runs.models import (
+    Artifact,
+    Assignment,
+    Checkpoint,
+    Event,
+    Judgement,
+    Plan,
+    Run,
+    Tenant,
+    Wait,
+    Worker,
+)
 from runs.models.guards import name_of
 from runs.queries.clock import db_now
 from tests.durability.worlds import Damage, World, replace, waits
@@ -177,6 +189,12 @@ DATABASE = [
         do=lambda w: Plan.objects.filter(workflow="nap").update(body="{}"),
         invariant="I9",
         says="The plan of nap version 1 is not what its hash covers",
+    ),
+    Damage(
+        sentence="a checkpoint is of a run that is not there",
+        do=lambda w: Checkpoint.objects.filter(run=w.whole, number=1).update(run_id=UUID(int=1)),
+        invariant="I12",
+        says=r"There is a checkpoint \(\d+\) of a run that is not there",
     ),
     Damage(
         sentence="a tenant's chain has lost its end",

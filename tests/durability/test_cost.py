@@ -55,7 +55,7 @@ ANOTHERS = [
     (re.compile(r"\(\S+\.py:\d+\)"), "(there)"),
 ]
 # Start, claim, ten steps, and the last look that finds nothing more to do.
-STATEMENTS_AT_MOST = {"sqlite": 89, "postgresql": 17}
+STATEMENTS_AT_MOST = {"sqlite": 89, "postgresql": 15}
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ class Attempt:
 
 
 WHOLE = "whole"
+NOBODY = UUID(int=1)
 ATTEMPTS = [
     Attempt(
         sentence="I1 a finished step gets other facts",
@@ -184,6 +185,24 @@ ATTEMPTS = [
         refused="unique|UNIQUE",
     ),
     Attempt(
+        sentence="I1 a step is of a run that is not there",
+        sql="INSERT INTO runs_step (run_id, key, scope, ordinal, generation, superseded, state,"
+        " attempt, failures, crashes, fence, facts, facts_digest, cursor_ordinal, cursor_token,"
+        " error_class, error) SELECT {nobody}, key, scope, ordinal, generation, superseded, state,"
+        " attempt, failures, crashes, fence, facts, facts_digest, cursor_ordinal, cursor_token,"
+        " error_class, error FROM runs_step WHERE run_id = {run} LIMIT 1",
+        refused="I1: there is no such run",
+    ),
+    Attempt(
+        sentence="I8 a checkpoint is of a run that is not there",
+        sql="INSERT INTO runs_checkpoint (run_id, number, step, generation, finished,"
+        " cursor_ordinal, cursor_token, plan_hash, version, schema, fence, keys_count, keys_digest,"
+        " awaiting, output_digest, at) SELECT {nobody}, number, step, generation, finished,"
+        " cursor_ordinal, cursor_token, plan_hash, version, schema, fence, keys_count, keys_digest,"
+        " awaiting, output_digest, at FROM runs_checkpoint WHERE run_id = {run} LIMIT 1",
+        refused="I8: there is no such run",
+    ),
+    Attempt(
         sentence="I12 an event is changed",
         sql="UPDATE runs_auditevent SET body = '{{}}x' WHERE run_id = {run}",
         refused="I12",
@@ -224,7 +243,7 @@ def ready_to_try(run_id: UUID, sql: str) -> str:
         cursor.execute(f"SELECT fence FROM runs_run WHERE id = {literal(run_id)}")
         (fence,) = cursor.fetchone()
     true = "1" if connection.vendor == "sqlite" else "true"
-    return sql.format(run=literal(run_id), fence=fence, true=true)
+    return sql.format(run=literal(run_id), nobody=literal(NOBODY), fence=fence, true=true)
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.sentence)
