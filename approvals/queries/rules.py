@@ -73,9 +73,10 @@ class StayOpen:
     @property
     def sentence(self) -> str:
         stay = "It answers what is asked from then on; what is open already stays open, for people."
-        at_least = "At least " if self.more else ""
+        if self.more:
+            return f"{stay} Of the {LOOKED_AT} that are open longest, {self.fitting} would fit."
         many = "1 decision" if self.fitting == 1 else f"{self.fitting} decisions"
-        would = f"{at_least}{many} that would fit" if self.fitting else "None that would fit"
+        would = f"{many} that would fit" if self.fitting else "None that would fit"
         return f"{stay} {would} {'is' if self.fitting < 2 else 'are'} open now."
 
 

@@ -52,13 +52,12 @@ def many_runs(
     *,
     reference: str = "run",
     apart: timedelta = timedelta(0),
-    ago: timedelta = timedelta(0),
     tenant: str = "default",
     **more: Any,
 ) -> list[Run]:
-    """Finished runs without a history, newest first, `apart` from one another, the newest `ago`."""
+    """Finished runs without a history, newest first, `apart` from one another; `more` are their fields."""
     owner, _ = Tenant.objects.get_or_create(slug=tenant)
-    now = db_now() - ago
+    now = db_now()
     plan = plans.keep(plan_of(registry.latest("example_log")))
     return Run.objects.bulk_create(
         Run(

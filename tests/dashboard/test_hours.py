@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from runs.queries import pages_needs
+from runs.queries.clock import db_now
 from runs.rules import hours
 from runs.rules.hours import HEIGHT, HOUR, HOURS, STACK, Begun, hour_named, hours_of
 from runs.views import now
@@ -59,18 +60,20 @@ def test_an_hour_is_named_in_an_address_and_nothing_else_is() -> None:
 @pytest.mark.django_db
 def test_each_bar_leads_to_just_the_runs_of_its_hour(client: Client) -> None:
     client.force_login(a_person())
-    many_runs(1, state="failed", ended_at=None)
-    many_runs(3, reference="earlier", apart=timedelta(hours=1), ago=timedelta(hours=1))
+    half_past = db_now().replace(minute=30)
+    many_runs(1, state="failed", ended_at=None, created_at=half_past)
+    for ago in range(1, 4):
+        many_runs(1, reference=f"earlier {ago},", created_at=half_past - HOUR * ago)
 
     page = client.get("/").text
     lists = [client.get(url).text for url in BAR.findall(page)]
 
     assert "4 runs, as they stand now:" in page
     assert "1 run started: 1 failed" in page
-    assert [re.findall(r">((?:run|earlier) \d)</a>", each) for each in lists] == [
-        ["earlier 2"],
-        ["earlier 1"],
-        ["earlier 0"],
+    assert [re.findall(r">((?:run|earlier \d,) 0)</a>", each) for each in lists] == [
+        ["earlier 3, 0"],
+        ["earlier 2, 0"],
+        ["earlier 1, 0"],
         ["run 0"],
     ]
     assert all(re.search(r"<option[^>]* selected>\d\d \w{3} \d\d:00 to", each) for each in lists)
@@ -82,7 +85,7 @@ def test_where_nothing_began_the_page_says_so_whatever_began_before_or_elsewhere
 ) -> None:
     client.force_login(a_person())
     many_runs(1, tenant="elsewhere")
-    many_runs(1, ago=timedelta(days=2))
+    many_runs(1, created_at=db_now() - timedelta(days=2))
 
     assert "No run was started in the last 24 hours." in client.get("/now/").text
     assert client.get("/runs/?started=2026-03-29T25Z").status_code == 422
