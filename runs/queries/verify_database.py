@@ -22,7 +22,7 @@ def rows_have_their_runs() -> Iterator[Violation]:
     """What no foreign key holds: each step, checkpoint and event of a run is of one that is there."""
     for model in (Step, Checkpoint, AuditEvent):
         lost = model.objects.filter(~Exists(Run.objects.filter(pk=OuterRef("run_id"))))
-        found = lost.exclude(run_id=None).order_by("pk").values_list("pk", "run_id").first()
+        found = lost.exclude(run__isnull=True).order_by("pk").values_list("pk", "run_id").first()
         if found is not None:
             what = model._meta.verbose_name
             text = f"There is a {what} ({found[0]}) of a run that is not there."
