@@ -5,6 +5,7 @@ from django.urls import path
 
 from runs import api
 from runs.views import (
+    acts,
     artifacts,
     audit,
     bundles,
@@ -91,6 +92,8 @@ urlpatterns = [
     path("channels/<int:channel_id>/resumptions/", channel_moves.resume, name="channel_resume"),
     path("channels/<int:channel_id>/rotations/", channel_graves.rotate, name="channel_rotate"),
     path("channels/<int:channel_id>/removals/", channel_graves.remove, name="channel_remove"),
+    path("audit/", acts.index, name="act_list"),
+    path("audit/chain.jsonl", acts.export, name="act_export"),
     path("drills/", drills.index, name="drill_list"),
     path("drills/<uuid:drill_id>/", drills.show, name="drill_show"),
     path("drills/<uuid:drill_id>/report.json", drills.as_json, name="drill_json"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.db.models import DateTimeField, OuterRef, Subquery
+from django.db.models import DateTimeField, OuterRef, QuerySet, Subquery
 
 from runs.definition import registry
 from runs.definition.registry import UnknownWorkflow
@@ -14,11 +14,15 @@ from runs.queries.plans import plan_by_hash
 from runs.queries.version_notes import VersionLine, version_lines
 from runs.queries.visibility import visible_runs
 from runs.rules.declarations import Problem
+from runs.rules.durations import Durations, durations_of
 from runs.rules.inputs import Field
 from runs.rules.plan import BrokenWorkflow, Plan, plan_of
 from runs.rules.policy import Actor
+from runs.rules.states import RunState
 
 RUNS_SHOWN = 5
+# The newest ones of any state, so that looking for those that succeeded has an end.
+RUNS_MEASURED = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,7 @@ class WorkflowPage:
     startable: bool
     fields: Sequence[Field]
     recent: Sequence[Run]
+    took: Durations | None
     lines: Sequence[VersionLine]
 
 
@@ -106,8 +111,20 @@ def workflow_page(actor: Actor, name: str, version: int | None) -> WorkflowPage 
         startable=startable,
         fields=plan.input_fields if plan and startable else (),
         recent=list(recent[:RUNS_SHOWN]),
+        took=_took(recent),
         lines=version_lines(actor, name, versions=versions, stored=stored),
     )
+
+
+def _took(recent: QuerySet[Run]) -> Durations | None:
+    """From start to end, waiting included, of those among the newest that succeeded."""
+    times = recent.values_list("state", "started_at", "ended_at")[:RUNS_MEASURED]
+    ended = [
+        ended_at - started_at
+        for state, started_at, ended_at in times
+        if state == RunState.SUCCEEDED.value and started_at and ended_at
+    ]
+    return durations_of(ended[::-1])
 
 
 def _plan(

@@ -32,12 +32,17 @@ class Place:
     url: str = ""
     here: bool = False
 
+    verb: Verb | None = None
+    more: bool = False
+
     @property
     def counted(self) -> str:
         return str(self.count)
 
-    verb: Verb | None = None
-    more: bool = False
+    @property
+    def letter(self) -> str:
+        """What is pressed behind `g`."""
+        return self.key[-1]
 
 
 PLACES = (
@@ -57,6 +62,14 @@ PLACES = (
         view="people",
         key="g p",
         icon="circle-user",
+        verb=Verb.ADMINISTER,
+        more=True,
+    ),
+    Place(
+        name="Audit",
+        view="runs:act_list",
+        key="g t",
+        icon="shield-check",
         verb=Verb.ADMINISTER,
         more=True,
     ),

@@ -30,8 +30,8 @@
   const bind = (key, act) => {
     bindings[key] = (event) => { if (usable(event) && act()) event.preventDefault(); };
   };
-  for (const key of "/.[]cyput?") bind(key, () => press(key));
-  for (const key of "ordmawskl") bind(`g ${key}`, () => press(`g ${key}`));
+  for (const key of "/.[]acyput?123") bind(key, () => press(key));
+  for (const key of "ordmawsklexpt") bind(`g ${key}`, () => press(`g ${key}`));
   bind("j", () => rows(1));
   bind("k", () => rows(-1));
   bind("e", unfold);

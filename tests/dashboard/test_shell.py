@@ -1,15 +1,20 @@
 """The frame of every page: what waits, whether the engine lives, and what a reader prefers."""
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from monitors.queries.pages_monitor import RANGES
 from runs.models import Tick, Worker
 from runs.queries.clock import db_now
+from runs.web.shell import PLACES
+from tests.architecture.sources import ROOT, templates
 from tests.dashboard.builders import a_person, start, work
 
+KEY = re.compile(r'\b(?:data-)?key="([^"{]+)"')
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -70,6 +75,16 @@ def test_preferences_are_kept_in_cookies_and_lead_back(looking: Client) -> None:
     assert answer.headers["Location"] == "/runs/"
     assert 'data-theme="dark"' in page.text
     assert "Times in Europe/Berlin" in page.text
+
+
+def test_every_key_that_a_page_names_is_bound_by_the_script() -> None:
+    script = (ROOT / "static" / "js" / "keys.js").read_text(encoding="utf-8")
+    single, behind_g = re.findall(r'for \(const key of "(\S+)"\) bind\(', script)
+    named = {key for each in templates() for key in KEY.findall(each.read_text(encoding="utf-8"))}
+    named |= {each.key for each in RANGES.values()} | {place.key for place in PLACES}
+
+    assert named - {*single, *(f"g {key}" for key in behind_g)} == set()
+    assert len(named) > 10
 
 
 @pytest.mark.parametrize("elsewhere", ["https://example.org/", "//example.org", "javascript:x"])

@@ -1,11 +1,13 @@
 """The workflows' pages, and starting a run from one."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from runs.models import Run, Tenant
-from tests.dashboard.builders import start
+from tests.dashboard.builders import many_runs, start
 
 pytestmark = pytest.mark.django_db
 
@@ -86,6 +88,19 @@ def test_a_workflow_whose_code_is_gone_is_still_readable(
 
     assert "count" in page.text
     assert "Only the highest version whose code is here can be started" in page.text
+
+
+def test_a_workflow_says_how_long_its_runs_took(looking: Client) -> None:
+    assert "succeeded, half took" not in looking.get("/workflows/example_log/").text
+    many_runs(3, apart=timedelta(minutes=1))
+
+    page = looking.get("/workflows/example_log/").text
+
+    assert (
+        "Of the last 3 runs that succeeded, half took 1 m or less, 19 of 20 took 2 m or less"
+        in page
+    )
+    assert "<polyline" in page
 
 
 def test_an_unknown_workflow_is_not_found(looking: Client) -> None:

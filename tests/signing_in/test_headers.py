@@ -1,13 +1,29 @@
 """What every answer carries to keep a browser safe."""
 
 from contextlib import closing
+from typing import Any
 
 import pytest
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
+from django.urls import path
+from pytest_django import Settings
 
+from config.logs import EventFormatter
 from config.signin_links import first_user
+from config.urls import handler500
 
 pytestmark = pytest.mark.django_db
+
+
+@login_not_required
+def breaks(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError(f"{request.path} breaks on purpose")
+
+
+urlpatterns: list[Any] = [path("breaks/", breaks)]
+__all__ = ["handler500", "urlpatterns"]
 
 
 @pytest.mark.parametrize("address", ["/healthz", "/signin/", "/nowhere/", "/static/css/base.css"])
@@ -31,3 +47,16 @@ def test_pages_may_not_be_framed_nor_kept(client: Client) -> None:
 
     assert headers["X-Frame-Options"] == "DENY"
     assert "no-store" in headers["Cache-Control"]
+
+
+def test_what_breaks_names_itself_on_the_page_and_in_the_log(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.ROOT_URLCONF = __name__
+
+    answer = Client(raise_request_exception=False).get("/breaks/")
+
+    name = answer.headers["X-Request-ID"]
+    assert answer.status_code == 500
+    assert f"request_id={name}" in answer.text
+    assert any(f"request_id={name}" in EventFormatter().format(each) for each in caplog.records)

@@ -1,0 +1,147 @@
+"""What was done in a tenant beside its runs: the tenant's own chain, a page at a time, hashed anew."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from runs.models import AuditEvent, Tenant
+from runs.queries.keyset import Position, Slice, slice_of
+from runs.queries.visibility import visible_to
+from runs.rules.chain import fault_of
+from runs.rules.policy import Actor
+
+PAGE = 50
+LONGEST = 240
+# Names of a body whose values come from calls: only who may see payloads reads them.
+PAYLOADS = ("answer", "payload", "fields")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which acts a list is about; empty means any."""
+
+    by: str = ""
+    what: str = ""
+
+    @property
+    def is_any(self) -> bool:
+        return not (self.by or self.what)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """One event of the chain, as a list says it."""
+
+    event: AuditEvent
+    about: str
+    body: str
+    run: UUID | None
+
+    @property
+    def says(self) -> str:
+        return self.event.kind.replace(".", " ").replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acts:
+    """A page of them; `fault` says what is wrong with the first that does not verify."""
+
+    acts: Sequence[Act]
+    found: Slice[AuditEvent]
+    fault: str
+
+
+def acts_of(
+    actor: Actor, tenant: int, wanted: Wanted, *, position: Position | None, visible: bool
+) -> Acts:
+    # Before its events: what is added meanwhile is then no gap at the top.
+    head = visible_to(actor, Tenant.objects.filter(pk=tenant), through="pk").get()
+    rows = _chain(actor, tenant)
+    if wanted.by:
+        rows = rows.filter(actor__icontains=wanted.by)
+    if wanted.what:
+        rows = rows.filter(kind__icontains=wanted.what.replace(" ", "_"))
+    found = slice_of(rows, by="seq", position=position, size=PAGE)
+    at_the_top = wanted.is_any and position is None
+    missing = _fault_of_the_top(head, found.rows) if at_the_top else ""
+    return Acts(
+        acts=[_act(event, visible=visible) for event in found.rows],
+        found=found,
+        fault=missing or _fault(found.rows),
+    )
+
+
+def lines(actor: Actor, tenant: int, *, visible: bool) -> Iterator[dict[str, Any]]:
+    """The whole chain, with all that its hashes cover, the oldest first."""
+    for event in _chain(actor, tenant).order_by("seq").iterator(chunk_size=1_000):
+        hidden = not visible and any(name in _read(event) for name in PAYLOADS)
+        yield {
+            "seq": event.seq,
+            "at": event.at.isoformat(),
+            "kind": event.kind,
+            "step": event.step,
+            "fence": event.fence,
+            "actor": event.actor,
+            "body": "" if hidden else event.body,
+            "salt": event.salt,
+            "payload_digest": event.payload_digest,
+            "prev": event.prev,
+            "hash": event.hash,
+        }
+
+
+def _chain(actor: Actor, tenant: int) -> QuerySet[AuditEvent]:
+    return visible_to(actor, AuditEvent.objects.filter(tenant_id=tenant, run=None))
+
+
+def _act(event: AuditEvent, *, visible: bool) -> Act:
+    body = {k: v for k, v in _read(event).items() if visible or k not in PAYLOADS}
+    said = [f"{k.replace('_', ' ')} {_word(v)}" for k, v in body.items() if v not in (None, "", [])]
+    return Act(
+        event=event,
+        about=" · ".join(said)[:LONGEST],
+        body=json.dumps(body, indent=2, ensure_ascii=False)[:4096] if body else "",
+        run=_run_in(body),
+    )
+
+
+def _read(event: AuditEvent) -> dict[str, Any]:
+    return dict(json.loads(event.body)) if event.body else {}
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _run_in(body: dict[str, Any]) -> UUID | None:
+    try:
+        return UUID(body["run"])
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def _fault_of_the_top(head: Tenant, rows: Sequence[AuditEvent]) -> str:
+    newest = rows[0] if rows else None
+    if head.seq and (newest is None or newest.seq < head.seq):
+        return f"event {head.seq}, the last one, is missing"
+    if newest is not None and newest.seq == head.seq and newest.hash != head.head:
+        return f"event {newest.seq} ({newest.kind}) is not the last one that was written"
+    return ""
+
+
+def _fault(rows: Sequence[AuditEvent]) -> str:
+    """The newest first; each by itself, and against its neighbour where that is here too."""
+    for event in rows:
+        if fault := fault_of(event, prev=event.prev, place=event.seq):
+            return fault
+    for newer, older in pairwise(rows):
+        if newer.seq == older.seq + 1 and newer.prev != older.hash:
+            return (
+                f"event {newer.seq} ({newer.kind}) names another event before it than the one there"
+            )
+    return ""

@@ -1,0 +1,62 @@
+"""The audit of a tenant: who did what beside the runs, and whether its chain holds together."""
+
+import json
+
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from runs.queries import naming, pages_acts
+from runs.queries.clock import db_now
+from runs.queries.pages_acts import Wanted
+from runs.rules.policy import Verb, may
+from runs.web import HtmxRequest, actor_of, administrator, link_to, position_in
+
+
+@require_safe
+@administrator
+def index(request: HtmxRequest) -> HttpResponse:
+    actor = actor_of(request)
+    pk, slug, every = _tenant(request)
+    wanted = Wanted(
+        by=request.GET.get("by", "").strip()[:200], what=request.GET.get("what", "").strip()[:60]
+    )
+    page = pages_acts.acts_of(
+        actor,
+        pk,
+        wanted,
+        position=position_in(request),
+        visible=may(actor, Verb.VIEW_PAYLOADS),
+    )
+    shown = {
+        "now": db_now(),
+        "page": page,
+        "wanted": wanted,
+        "tenant": slug,
+        "tenants": every,
+        "newer_url": link_to(request, at=page.found.newer) if page.found.newer else "",
+        "older_url": link_to(request, at=page.found.older) if page.found.older else "",
+    }
+    return render(request, "runs/act_list.html", shown)
+
+
+@require_safe
+@administrator
+def export(request: HtmxRequest) -> StreamingHttpResponse:
+    actor = actor_of(request)
+    pk, slug, _ = _tenant(request)
+    events = pages_acts.lines(actor, pk, visible=may(actor, Verb.VIEW_PAYLOADS))
+    lines = (json.dumps(one) + "\n" for one in events)
+    response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
+    response.headers["Content-Disposition"] = f'attachment; filename="audit-{slug}.jsonl"'
+    return response
+
+
+def _tenant(request: HtmxRequest) -> tuple[int, str, list[str]]:
+    """The tenant that is asked for, else the first of the actor's."""
+    known = naming.tenants_seen(actor_of(request))
+    wanted = request.GET.get("tenant") or None
+    for pk, slug in known.items():
+        if wanted in (None, slug):
+            return pk, slug, list(known.values())
+    raise Http404

@@ -1,0 +1,114 @@
+"""What was done beside the runs: read by administrators, verified as it is shown, taken away whole."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import Group
+from django.db import connection, transaction
+from django.test import Client
+
+from runs.ledger import audit
+from runs.models import AuditEvent, Membership
+from runs.queries.clock import db_now
+from runs.rules import canonical
+from runs.rules.chain import Draft
+from tests.dashboard.builders import a_person
+from tests.support import runs
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def heading(client: Client) -> Client:
+    """An administrator of the default tenant, who may see payloads too."""
+    client.force_login(a_person("hedy", "administer", "view_payloads"))
+    return client
+
+
+def done(kind: str, *, by: str = "omar", tenant: str = "default", **body: object) -> None:
+    told = [Draft(kind=kind, body=canonical.dumps(body))]
+    audit.append_to_tenant(runs.the_tenant(tenant).pk, told, now=db_now(), actor=by)
+
+
+def test_administrators_read_who_did_what_the_newest_first(
+    heading: Client, viewing: Client
+) -> None:
+    done("channel.made", name="ops")
+    done("person.signed_out", by="zoe", name="pia")
+
+    page, found = heading.get("/audit/").text, heading.get("/audit/?what=signed out&by=zo").text
+
+    assert page.index("person signed out") < page.index("channel made")
+    assert "name pia" in page
+    assert "hashed anew just now" in page
+    assert "person signed out" in found
+    assert "channel made" not in found
+    assert viewing.get("/audit/").status_code == 403
+
+
+def test_another_tenants_acts_are_nobodys_to_know(client: Client) -> None:
+    hedy = a_person("hedy", "administer")
+    Membership.objects.create(tenant=runs.the_tenant("theirs"), user=hedy)
+    client.force_login(hedy)
+    done("channel.made", name="only-here")
+
+    answers = [client.get(f"/audit/{path}?tenant=default") for path in ("", "chain.jsonl")]
+
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert "only-here" not in client.get("/audit/").text
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        ("UPDATE runs_auditevent SET actor = 'nobody' WHERE seq = 1", "not what its hash covers"),
+        ("DELETE FROM runs_auditevent WHERE seq = 2", "event 2, the last one, is missing"),
+        ("UPDATE runs_auditevent SET body = '{}' WHERE seq = 2", "not what its digest covers"),
+    ],
+)
+def test_what_was_changed_past_the_ledger_is_said_on_top(
+    heading: Client, damage: str, expected: str
+) -> None:
+    done("channel.made", name="ops")
+    done("channel.removed", name="ops")
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        runs.without_guards()
+        cursor.execute(damage)
+        page = heading.get("/audit/").text
+        transaction.set_rollback(True)
+
+    assert "The chain is broken" in page
+    assert expected in page
+
+
+def test_what_calls_answered_is_read_by_who_may_see_payloads(client: Client) -> None:
+    done("call.late_answer", order="order-7", answer={"paid": 41273})
+    client.force_login(a_person("hal", "administer"))
+
+    page, chain = client.get("/audit/").text, client.get("/audit/chain.jsonl").getvalue().decode()
+
+    assert "order-7" in page
+    assert "41273" not in page + chain
+    [line] = [json.loads(each) for each in chain.splitlines()]
+    assert (line["body"], line["hash"]) == ("", AuditEvent.objects.get().hash)
+
+
+def test_the_whole_chain_is_taken_away(heading: Client) -> None:
+    for number in range(60):
+        done("channel.tested", number=number)
+
+    lines = heading.get("/audit/chain.jsonl").getvalue().splitlines()
+
+    assert [json.loads(line)["seq"] for line in lines] == list(range(1, 61))
+    assert "Older" in heading.get("/audit/").text
+
+
+@pytest.fixture
+def viewing(db: None) -> Client:
+    """Somebody of the same tenant who administers nothing."""
+    person = a_person("vera")
+    person.groups.set(Group.objects.filter(name="viewers"))
+    client = Client()
+    client.force_login(person)
+    return client
