@@ -30,12 +30,14 @@ def count_own(actor: Actor) -> int:
 
 def _need(each: incidents.ForFirstPage, actor: Actor) -> Need:
     incident = each.incident
+    severity = look_of(incident.severity)
     look = look_of(each.verdict or incident.severity)
     more = f" {incident.affected} are affected." if incident.affected > 1 else ""
     return Need(
         key=f"incident-{incident.pk}",
-        family=look_of(incident.severity).family,
-        glyph=look.glyph,
+        family=severity.family,
+        # What reported a failure is alive: its verdict would look well.
+        glyph=severity.glyph if look.family == "ok" else look.glyph,
         sentence=f"{incident.sentence}{more}",
         url=reverse("monitors:incident_show", args=[incident.pk]),
         action="Look",

@@ -95,5 +95,5 @@ def _shown(
             dry = rules.dry_run(rules.draft(**form.terms), tenant_id=tenant_id)
         except Unreadable as unreadable:
             form.add_error("conditions", str(unreadable))
-    context = {"form": form, "dry": dry, "places": rules.places(), **more}
+    context = {"form": form, "dry": dry, "kinds": rules.places(), **more}
     return render(request, FORM, context, status=422 if form.errors else 200)

@@ -112,7 +112,7 @@ def _breach(wait: Wait, *, now: datetime) -> Breach:
 
 def _overdue(wait: Wait) -> str:
     if wait.on_due == "resume":
-        return f"{wait.kind} {wait.name} is due"
+        return f"{_named(wait)} is due"
     return f"{_named(wait)} expired without an answer"
 
 

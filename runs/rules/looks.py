@@ -105,6 +105,9 @@ LOOKS: dict[str, Look] = {
     "asked": DECIDE,
     "violated": FAILED,
     "unreached": SKIPPED,
+    # decisions answered together
+    "done": OK,
+    "stopped": CANCELLED,
     # certificates and checks
     "pass": OK,
     "fail": FAILED,

@@ -112,6 +112,12 @@ def digest(value: str) -> dict[str, Any]:
 
 
 @register.filter
+def first_word(text: str) -> str:
+    """Of a name for the engine, such as `retry retry 2`, what says something to people."""
+    return text.partition(" ")[0]
+
+
+@register.filter
 def size(amount: int | None) -> str:
     """Never a guess when the amount is unknown."""
     return "unknown size" if amount is None else words.size(amount)

@@ -101,9 +101,14 @@ def looked(each: Address, ask: Any, url: str, *, as_role: str, **more: Any) -> l
         answer = ask(url, **more)
         if answer.streaming:
             b"".join(answer.streaming_content)
+    content = b"" if answer.streaming else answer.content
     found = [f"{each.view} as {as_role} writes: {sql[:80]}" for sql in writes]
     if answer.status_code >= 500 and each.view != "readyz":
         found.append(f"{each.view} as {as_role} answers {answer.status_code}")
+    if b'id="places"' in content and b'data-key="g r"' not in content:
+        found.append(
+            f"{each.view} as {as_role} has lost its places: it gives their name to another"
+        )
     return found
 
 
