@@ -171,13 +171,15 @@ def _who(actor: Actor, case: Case, *, is_open: bool, now: datetime) -> dict[str,
 
 
 def _option(actor: Actor, case: Case, option: Option, proof: Proof) -> OptionShown:
-    refused = door.refusal(actor, case, option)
+    refused, unseen = door.refusal(actor, case, option), proof.unseen(option)
+    shut = may(actor, Verb.ADMINISTER) and door.is_shut(actor, case, option)
     return OptionShown(
         option=option,
         grave=demands.is_grave(actor, case, option),
-        refusal=refused.sentence if refused else proof.unseen(option),
+        # Whoever breaks the glass agrees to the whole all the same, so that is what is missing first.
+        refusal=refused.sentence if refused and not (shut and unseen) else unseen,
         support=proof.speaks_for(option),
-        glass=may(actor, Verb.ADMINISTER) and door.is_shut(actor, case, option),
+        glass=shut and not unseen,
     )
 
 
