@@ -1,7 +1,7 @@
 """People who look at pages, and runs for them to look at."""
 
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -60,27 +60,30 @@ def many_runs(
     now = db_now()
     plan = plans.keep(plan_of(registry.latest("example_log")))
     return Run.objects.bulk_create(
-        Run(
-            **{
-                "id": new_run_id(),
-                "tenant": owner,
-                "workflow": "example_log",
-                "version": 1,
-                "plan_id": plan,
-                "reference": f"{reference} {number}",
-                "input": "{}",
-                "input_digest": "",
-                "started_by": "tests",
-                "state": "succeeded",
-                "step": "count",
-                "step_ordinal": 1,
-                "steps_total": 1,
-                "created_at": now - apart * number,
-                "started_at": now - apart * number,
-                "updated_at": now,
-                "ended_at": now,
-                **more,
-            }
-        )
+        Run(**(_finished(owner, plan, f"{reference} {number}", number * apart, now=now) | more))
         for number in range(amount)
     )
+
+
+def _finished(
+    owner: Tenant, plan: str, reference: str, ago: timedelta, *, now: datetime
+) -> dict[str, Any]:
+    return {
+        "id": new_run_id(),
+        "tenant": owner,
+        "workflow": "example_log",
+        "version": 1,
+        "plan_id": plan,
+        "reference": reference,
+        "input": "{}",
+        "input_digest": "",
+        "started_by": "tests",
+        "state": "succeeded",
+        "step": "count",
+        "step_ordinal": 1,
+        "steps_total": 1,
+        "created_at": now - ago,
+        "started_at": now - ago,
+        "updated_at": now,
+        "ended_at": now,
+    }
