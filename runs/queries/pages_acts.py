@@ -17,8 +17,6 @@ from runs.rules.policy import Actor
 
 PAGE = 50
 LONGEST = 240
-# Names of a body whose values come from calls: only who may see payloads reads them.
-PAYLOADS = ("answer", "payload", "fields")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +54,7 @@ class Acts:
     fault: str
 
 
-def acts_of(
-    actor: Actor, tenant: int, wanted: Wanted, *, position: Position | None, visible: bool
-) -> Acts:
+def acts_of(actor: Actor, tenant: int, wanted: Wanted, *, position: Position | None) -> Acts:
     # Before its events: what is added meanwhile is then no gap at the top.
     head = visible_to(actor, Tenant.objects.filter(pk=tenant), through="pk").get()
     rows = _chain(actor, tenant)
@@ -70,16 +66,15 @@ def acts_of(
     at_the_top = wanted.is_any and position is None
     missing = _fault_of_the_top(head, found.rows) if at_the_top else ""
     return Acts(
-        acts=[_act(event, visible=visible) for event in found.rows],
+        acts=[_act(event) for event in found.rows],
         found=found,
         fault=missing or _fault(found.rows),
     )
 
 
-def lines(actor: Actor, tenant: int, *, visible: bool) -> Iterator[dict[str, Any]]:
+def lines(actor: Actor, tenant: int) -> Iterator[dict[str, Any]]:
     """The whole chain, with all that its hashes cover, the oldest first."""
     for event in _chain(actor, tenant).order_by("seq").iterator(chunk_size=1_000):
-        hidden = not visible and any(name in _read(event) for name in PAYLOADS)
         yield {
             "seq": event.seq,
             "at": event.at.isoformat(),
@@ -87,7 +82,7 @@ def lines(actor: Actor, tenant: int, *, visible: bool) -> Iterator[dict[str, Any
             "step": event.step,
             "fence": event.fence,
             "actor": event.actor,
-            "body": "" if hidden else event.body,
+            "body": event.body,
             "salt": event.salt,
             "payload_digest": event.payload_digest,
             "prev": event.prev,
@@ -99,8 +94,8 @@ def _chain(actor: Actor, tenant: int) -> QuerySet[AuditEvent]:
     return visible_to(actor, AuditEvent.objects.filter(tenant_id=tenant, run=None))
 
 
-def _act(event: AuditEvent, *, visible: bool) -> Act:
-    body = {k: v for k, v in _read(event).items() if visible or k not in PAYLOADS}
+def _act(event: AuditEvent) -> Act:
+    body = dict(json.loads(event.body)) if event.body else {}
     said = [f"{k.replace('_', ' ')} {_word(v)}" for k, v in body.items() if v not in (None, "", [])]
     return Act(
         event=event,
@@ -108,10 +103,6 @@ def _act(event: AuditEvent, *, visible: bool) -> Act:
         body=json.dumps(body, indent=2, ensure_ascii=False)[:4096] if body else "",
         run=_run_in(body),
     )
-
-
-def _read(event: AuditEvent) -> dict[str, Any]:
-    return dict(json.loads(event.body)) if event.body else {}
 
 
 def _word(value: object) -> str:

@@ -9,7 +9,6 @@ from django.views.decorators.http import require_safe
 from runs.queries import naming, pages_acts
 from runs.queries.clock import db_now
 from runs.queries.pages_acts import Wanted
-from runs.rules.policy import Verb, may
 from runs.web import HtmxRequest, actor_of, administrator, link_to, position_in
 
 
@@ -21,13 +20,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     wanted = Wanted(
         by=request.GET.get("by", "").strip()[:200], what=request.GET.get("what", "").strip()[:60]
     )
-    page = pages_acts.acts_of(
-        actor,
-        pk,
-        wanted,
-        position=position_in(request),
-        visible=may(actor, Verb.VIEW_PAYLOADS),
-    )
+    page = pages_acts.acts_of(actor, pk, wanted, position=position_in(request))
     shown = {
         "now": db_now(),
         "page": page,
@@ -45,7 +38,7 @@ def index(request: HtmxRequest) -> HttpResponse:
 def export(request: HtmxRequest) -> StreamingHttpResponse:
     actor = actor_of(request)
     pk, slug, _ = _tenant(request)
-    events = pages_acts.lines(actor, pk, visible=may(actor, Verb.VIEW_PAYLOADS))
+    events = pages_acts.lines(actor, pk)
     lines = (json.dumps(one) + "\n" for one in events)
     response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
     response.headers["Content-Disposition"] = f'attachment; filename="audit-{slug}.jsonl"'

@@ -139,7 +139,7 @@ class Examples:
 
     @cached_property
     def called(self) -> Call:
-        run_id = start("example_call_contract")
+        run_id = start("wire", behaves="")
         work()
         return Call.objects.filter(run_id=run_id)[0]
 
