@@ -60,8 +60,8 @@ def acts_of(actor: Actor, tenant: int, wanted: Wanted, *, position: Position | N
     rows = _chain(actor, tenant)
     if wanted.by:
         rows = rows.filter(actor__icontains=wanted.by)
-    if wanted.what:
-        rows = rows.filter(kind__icontains=wanted.what.replace(" ", "_"))
+    for word in wanted.what.split():
+        rows = rows.filter(kind__icontains=word)
     found = slice_of(rows, by="seq", position=position, size=PAGE)
     at_the_top = wanted.is_any and position is None
     missing = _fault_of_the_top(head, found.rows) if at_the_top else ""
