@@ -153,11 +153,13 @@ def test_a_replacing_run_begins_only_when_the_old_one_is_fenced(state: str) -> N
 
 def replaces_several(*states: str) -> tuple[Schedule, list[UUID], UUID]:
     """Runs of one schedule in these states, which all stand open, and the one that replaces them."""
-    schedule, olds = a_schedule(overlap="concurrent"), []
+    schedule, olds = a_schedule(overlap="concurrent"), list[UUID]()
     for number, state in enumerate(states):
         let_it_be_due(schedule, ago=timedelta(seconds=30 - number))
         fire()
-        olds.append(the_firing(schedule).run_id)
+        old = the_firing(schedule).run_id
+        assert old is not None
+        olds.append(old)
         if state == "running":
             claimed()
         elif state == "waiting":
