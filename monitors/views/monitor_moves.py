@@ -27,12 +27,12 @@ on_monitor = acting(
 def pause(request: HtmxRequest, monitor_id: int, seen: int | None) -> HttpResponse:
     form = PauseForm(request.POST)
     if not form.is_valid():
-        return _refused(request, monitor_id, f"It was not paused. {_errors(form)}")
+        return refused(request, monitor_id, f"It was not paused. {_errors(form)}")
     until, note = form.end(now=db_now()), form.cleaned_data["note"]
     try:
         monitors.pause(actor_of(request), monitor_id, because=note, until=until, seen=seen)
-    except MonitorRefused as refused:
-        return _refused(request, monitor_id, f"It was not paused. {refused}")
+    except MonitorRefused as wrong:
+        return refused(request, monitor_id, f"It was not paused. {wrong}")
     messages.success(request, "It is paused: nothing is expected of it.")
     return redirect("monitors:monitor_show", monitor_id)
 
@@ -42,12 +42,12 @@ def pause(request: HtmxRequest, monitor_id: int, seen: int | None) -> HttpRespon
 def mute(request: HtmxRequest, monitor_id: int, _: int | None) -> HttpResponse:
     form = MuteForm(request.POST)
     if not form.is_valid():
-        return _refused(request, monitor_id, f"It was not muted. {_errors(form)}")
+        return refused(request, monitor_id, f"It was not muted. {_errors(form)}")
     until, note = form.until(now=db_now()), form.cleaned_data["note"]
     try:
         windows.mute(actor_of(request), monitor_id, until=until, because=note)
-    except WindowRefused as refused:
-        return _refused(request, monitor_id, f"It was not muted. {refused}")
+    except WindowRefused as wrong:
+        return refused(request, monitor_id, f"It was not muted. {wrong}")
     messages.success(request, "It is muted: what is so is kept and shown, and nobody is called.")
     return redirect("monitors:monitor_show", monitor_id)
 
@@ -64,7 +64,7 @@ def _errors(form: Form) -> str:
     return " ".join(str(each) for found in form.errors.values() for each in found)
 
 
-def _refused(request: HtmxRequest, monitor_id: int, because: str) -> HttpResponse:
+def refused(request: HtmxRequest, monitor_id: int, because: str) -> HttpResponse:
     """Another tenant's is not told apart from none."""
     if one_monitor(actor_of(request), monitor_id) is None:
         raise Http404

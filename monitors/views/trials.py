@@ -9,6 +9,7 @@ from monitors.ledger.monitors import MonitorChanged, MonitorIsOurs, NoSuchMonito
 from monitors.ledger.trials import KINDS, try_ping
 from monitors.rules.states import PingKind
 from monitors.rules.tried import sentence_of
+from monitors.views.monitor_moves import refused
 from runs.web import HtmxRequest, actor_of
 from runs.web.acting import acting
 
@@ -20,8 +21,7 @@ from runs.web.acting import acting
 def create(request: HtmxRequest, monitor_id: int, _: int | None) -> HttpResponse:
     wanted = request.POST.get("kind", "")
     if wanted not in KINDS:
-        messages.error(request, "Nothing was sent: choose what the test ping says.")
-        return redirect("monitors:monitor_show", monitor_id)
+        return refused(request, monitor_id, "Nothing was sent: choose what the test ping says.")
     tried = try_ping(actor_of(request), monitor_id, PingKind(wanted))
     messages.success(
         request, sentence_of(tried.kind, number=tried.number, suspicious=tried.suspicious)

@@ -316,7 +316,7 @@ def test_another_tenants_monitor_is_not_there(operating: Client) -> None:
         page(operating, f"monitor_{name}", monitor.pk, status=404)
     for name in ("pause", "resume", "renew", "remove", "mute", "unmute", "try"):
         assert post(operating, f"monitor_{name}", monitor.pk, lasts="1", kind="log") == 404
-        assert post(operating, f"monitor_{name}", monitor.pk, kind="log") == 404
+        assert post(operating, f"monitor_{name}", monitor.pk) == 404
     page(operating, "window_new", monitor.pk, status=404)
     assert ">theirs<" not in page(operating, "monitor_list")
     person = a_person("olga", "operate")

@@ -75,7 +75,7 @@ def test_a_test_ping_that_does_not_count_says_so(operating: Client) -> None:
     post(operating, "monitor_try", paused.pk, kind="success")
 
     shown = page(operating, "monitor_list")
-    assert "ping 1: it is kept below and did not count" in shown
+    assert "ping 1: it is kept among its beats and did not count" in shown
     assert "this monitor takes no notice of it" in shown
     assert post(operating, "monitor_try", ours.pk, kind="log") == 409
     assert "Send a test ping" not in page(operating, "monitor_show", ours.pk)
