@@ -8,6 +8,7 @@ from approvals.ledger.holding import DecisionChanged, DecisionClosed, DecisionEx
 from approvals.models import Decision, Vote
 from approvals.rules.asked import NoSuchOption
 from approvals.rules.schema import FieldsRefused
+from runs.ledger import replaying
 from runs.models import AuditEvent, Message, PlannedCall
 from runs.rules import canonical
 from runs.rules.planned import list_digest
@@ -125,6 +126,20 @@ def test_a_digest_that_was_not_shown_is_refused_and_nothing_is_recorded() -> Non
     assert changed.value.now == again(decision).digest
     assert again(decision).state == "open"
     assert not Vote.objects.exists()
+
+
+def test_a_replay_supersedes_what_was_asked_about_the_list_of_before() -> None:
+    """R3"""
+    mara = acting(a_person())
+    decision = a_decision()
+
+    replaying.replay(runs.the_operator(), decision.run_id, checkpoint=0, because="anew")
+    with pytest.raises(DecisionClosed):
+        decide(mara, decision)
+    runs.drain()
+
+    assert again(decision).state == "superseded"
+    assert Decision.objects.get(run=decision.run_id, state="open").generation == 2
 
 
 def test_bytes_that_were_altered_behind_the_digest_cannot_be_approved_but_rejected() -> None:

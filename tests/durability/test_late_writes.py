@@ -98,12 +98,13 @@ def test_a_late_write_after_the_end_is_told_of_in_the_tenants_chain() -> None:
 
 
 def test_of_two_takers_at_once_one_wins() -> None:
-    """R21: the loser finds nothing that is still the lost worker's."""
+    """R21: the loser finds nothing that is still the lost worker's; a renewed lease is not over."""
     run_id = a_run_during_which(lambda _: None)
     with runs.a_worker() as worker:
         from runs.ledger import assignments
 
         assert assignments.claim(worker_id=worker.id, plans=worker.plans)
+        assert not workers.declare_lost(worker.id, because="tests", only_if_expired=True)
         assert workers.declare_lost(worker.id, because="tests", only_if_expired=False)
         assert not workers.declare_lost(worker.id, because="tests", only_if_expired=False)
 

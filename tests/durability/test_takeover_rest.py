@@ -11,7 +11,7 @@ from runs.definition import registry
 from runs.engine import identity
 from runs.engine.clockwork import Clockwork
 from runs.engine.worker import known_plans
-from runs.ledger import assignments, takeover, workers
+from runs.ledger import assignments, lifecycle, pausing, takeover, workers
 from runs.models import Worker
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
@@ -51,6 +51,21 @@ def declared_lost(worker_id: UUID, *, ago: timedelta) -> None:
     """Watch said so, and then died."""
     assert workers.declare_lost(worker_id, because="the test says so", only_if_expired=False)
     Worker.objects.filter(pk=worker_id).update(ended_at=db_now() - ago)
+
+
+@pytest.mark.parametrize("verb", ["pause", "cancel"])
+def test_what_was_asked_of_a_dead_holder_is_done_by_who_takes_over(
+    process: ProcessIdentity, verb: str
+) -> None:
+    """R17"""
+    run_id, worker_id = held_by(process)
+    how = {"pause": pausing.pause, "cancel": lifecycle.cancel}[verb]
+    assert how(runs.the_operator(), run_id, because="enough") == "running"
+
+    takeover.take_over(worker_id, because="its process is gone")
+
+    assert runs.state_of(run_id) == {"pause": "paused", "cancel": "cancelled"}[verb]
+    assert violations([run_id]) == []
 
 
 def test_the_runs_of_a_worker_that_was_only_declared_lost_go_on(process: ProcessIdentity) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from runs.definition import NotSent, Retry, RetryLater, Secret
 from runs.ledger import replaying
-from runs.models import Call
+from runs.models import AuditEvent, Call
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from tests.effects.shop import FOR_AN_HOUR, FOR_EVER, Shop, one_step, sale
@@ -81,7 +81,9 @@ def test_an_id_that_cannot_be_read_from_the_answer_does_not_lose_the_answer() ->
 def test_a_secret_that_the_receiver_echoes_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """R11"""
     monkeypatch.setitem(os.environ, "MILEPOST_SECRET_SHOP", "hush-hush-hush")
-    shop = Shop(answers=[{"id": "sale-1", "you_sent": {"token": "Bearer hush-hush-hush"}}])
+    refused = NotSent("it does not take hush-hush-hush")
+    answer = {"id": "sale-1", "you_sent": {"token": "Bearer hush-hush-hush"}}
+    shop = Shop(answers=[refused, answer])
     effect = shop.sells(contract=FOR_EVER, id_of=lambda said: said["id"])
 
     def body(run: Any) -> None:
@@ -90,7 +92,11 @@ def test_a_secret_that_the_receiver_echoes_is_not_stored(monkeypatch: pytest.Mon
     with one_step(body, effects=[effect]):
         run_id = runs.a_run("errand")
         runs.drain()
+        told = f"{the_call(run_id).error}{runs.the_step(run_id, 'do').error}"
+        assert runs.work_through(run_id) == "succeeded"
 
+    said = "".join(AuditEvent.objects.filter(run_id=run_id).values_list("body", flat=True))
+    assert ("hush" not in told + said, "[secret shop]" in told) == (True, True)
     assert shop.heard[0][1] == {"token": "hush-hush-hush"}
     assert "hush" not in f"{the_call(run_id).answer}{the_call(run_id).request}"
     assert "[secret shop]" in (the_call(run_id).answer or "")

@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from runs.definition import Contract, NotSent, Refused, RetryLater
-from runs.models import AuditEvent, Call, Judgement, Step
+from runs.engine.lease_keeper import LeaseKeeper
+from runs.models import Assignment, AuditEvent, Call, Judgement, Step, Worker
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from tests.effects.shop import FOR_AN_HOUR, FOR_EVER, Shop, one_step, sale
@@ -247,6 +248,42 @@ def test_a_probes_no_is_not_believed_before_it_has_settled() -> None:
     assert runs.state_of(run_id) == "succeeded"
     assert len(shop.heard) == 2
     assert violations([run_id]) == []
+
+
+def test_a_probes_no_is_not_believed_while_its_sender_may_live() -> None:
+    """R1"""
+    shop = Shop()
+    effect = shop.with_probe()
+
+    with one_step(lambda run: sale(run, effect), effects=[effect]):
+        run_id = in_doubt(shop, effect)
+        sent_by = Assignment.objects.get(run_id=run_id, fence=the_call(run_id).fence)
+        Assignment.objects.filter(pk=sent_by.pk).update(state="lost")
+        Worker.objects.update(state="lost", proven_dead=False)
+        let_the_call_be_old(run_id, sent_at=db_now() - timedelta(hours=1))
+        runs.let_it_be_due(run_id)
+        assert runs.work_through(run_id) == "waiting"
+
+    assert the_question(run_id)["evidence"]["why"] == "the old sender is not proven dead"
+    assert len(shop.heard) == 1
+    assert violations([run_id]) == []
+
+
+def test_a_worker_that_has_lost_its_lease_lets_nothing_leave(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """R1"""
+    shop = Shop()
+    effect = shop.sells()
+    monkeypatch.setattr(LeaseKeeper, "trusts_its_lease", lambda self: False)
+    monkeypatch.setattr(LeaseKeeper, "wait_until_trusted", lambda self: False)
+
+    with one_step(lambda run: sale(run, effect), effects=[effect]) as errand:
+        run_id = runs.a_run(errand)
+        runs.drain()
+
+    assert (shop.heard, Call.objects.count()) == ([], 0)
+    assert runs.state_of(run_id) == "running", "whoever takes it over goes on"
 
 
 def test_with_neither_contract_nor_probe_a_person_is_asked_in_the_same_attempt() -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from runs.engine.clockwork import Clockwork
 from runs.ledger import lifecycle, resuming
 from runs.models import AuditEvent, Event, Wait
 from runs.queries.pages_events import Row
@@ -98,6 +99,20 @@ def test_one_for_a_cancelled_run_changes_nothing_of_it() -> None:
     assert runs.state_of(run_id) == "cancelled"
     assert Wait.objects.get(run_id=run_id).state == "withdrawn"
     assert "was withdrawn (cancelled)" in the_row().sentence
+    assert violations() == []
+
+
+def test_one_that_is_kept_beside_an_open_wait_is_found_by_the_watch() -> None:
+    """R14: should the two have passed each other all the same."""
+    with waits_for_payment(correlation="order-8"):
+        run_id = a_waiting_run()
+        assert runs.deliver("order.paid", ORDER, {"sum": 1}) == "kept"
+        Event.objects.update(correlation_id="order-8")
+
+        Clockwork().go_round()
+        runs.drain()
+
+    assert runs.state_of(run_id) == "succeeded"
     assert violations() == []
 
 
