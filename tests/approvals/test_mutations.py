@@ -53,7 +53,7 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture(autouse=True)
 def _workflows(receiver: Receiver, told: Told) -> Iterator[None]:
     with registry.isolated():
-        pay = Effect("shop.pay", send=receiver.send, timeout=timedelta(seconds=5))
+        pay = Effect("shop.pay", send=receiver.send, timeout=timedelta(seconds=60))
         for made in (_applied(pay, told), _called(pay, told), _alone(pay, told)):
             registry.register(made)
         yield

@@ -69,6 +69,8 @@ def test_a_lock_installs_from_wheels_alone(lock: str, tmp_path: Path) -> None:
         "pip",
         "install",
         "--quiet",
+        "--retries=10",
+        "--timeout=60",
         "--require-hashes",
         "--only-binary",
         ":all:",

@@ -209,6 +209,7 @@ def test_a_model_without_an_address_is_refused_at_once() -> None:
     assert "set MODEL_URL and MODEL_NAME" in driving.state_of(run_id)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.skipif(not REAL.exists(), reason=f"REAL INBOX MISSING: {REAL} (set INBOX_DATA)")
 def test_the_real_inbox_meets_its_goal() -> None:
     run_id = driving.start("inbox_triage", inbox=str(REAL))

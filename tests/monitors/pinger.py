@@ -13,7 +13,7 @@ def main(address: str, count: int) -> None:
         word = ("", "/start", "/fail", "/log", "/0")[number % 5]
         data = b"line" * number if number % 2 else None
         try:
-            with urllib.request.urlopen(address + word, data=data, timeout=30) as answer:
+            with urllib.request.urlopen(address + word, data=data, timeout=60) as answer:
                 answered[str(answer.status)] += 1
         except urllib.error.HTTPError as error:
             answered[str(error.code)] += 1
