@@ -10,6 +10,7 @@ from approvals.models import Decision, Record
 from config.signin_links import link_for
 from tests.approvals.agreed import asking
 from tests.approvals.builders import a_decision, a_person, acting, again
+from tests.support.chromium import BROWSER_PATIENCE
 from tests.support.programs import Site
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def another_page(browser: "Browser") -> "Iterator[Callable[[], Page]]":
 
     def opened() -> "Page":
         contexts.append(browser.new_context(viewport={"width": 390, "height": 800}))
-        contexts[-1].set_default_timeout(10_000)
+        contexts[-1].set_default_timeout(BROWSER_PATIENCE)
         return contexts[-1].new_page()
 
     yield opened
@@ -37,6 +38,7 @@ def another_page(browser: "Browser") -> "Iterator[Callable[[], Page]]":
 def come_in(page: "Page", url: str, person: User) -> None:
     page.goto(link_for(person, site=url))
     page.get_by_role("button", name=f"Sign in as {person.username}").click()
+    page.wait_for_url("**/password/")
 
 
 def approve(page: "Page", decision: Decision, *, comment: str) -> None:
@@ -50,8 +52,9 @@ def test_an_answer_to_what_was_changed_meanwhile_is_refused_with_the_difference(
     site: Site, page: "Page"
 ) -> None:
     decision, mara, ben = a_decision(), a_person("mara"), a_person("ben")
-    come_in(page, site.start_web().url, mara)
-    page.goto(f"{page.url.split('/password')[0]}/decisions/{decision.pk}/")
+    url = site.start_web().url
+    come_in(page, url, mara)
+    page.goto(f"{url}/decisions/{decision.pk}/")
     page.route("**/status/**", lambda route: route.abort())
 
     striking.strike(
@@ -75,7 +78,7 @@ def test_two_people_approve_together_what_takes_two(
     come_in(page, url, mara)
     page.goto(f"{url}/decisions/{decision.pk}/")
     approve(page, decision, comment="Mara has looked.")
-    page.get_by_role("main").get_by_text("mara").first.wait_for()
+    page.get_by_text("Your vote is recorded: 1 of 2.").first.wait_for()
     after_one = again(decision).state
 
     other = another_page()

@@ -8,6 +8,7 @@ import pytest
 from config.signin_links import link_for
 from tests.approvals.builders import a_decision, a_person, acting, again, decide
 from tests.support import runs
+from tests.support.chromium import BROWSER_PATIENCE
 from tests.support.programs import Site
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.processes]
 @pytest.fixture
 def page_without_scripts(browser: "Browser") -> "Iterator[Page]":
     context = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 700})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(BROWSER_PATIENCE)
     yield context.new_page()
     context.close()
 
@@ -30,6 +31,7 @@ def sign_in(page: "Page", site: Site, name: str = "mara") -> str:
     web = site.start_web()
     page.goto(link_for(a_person(name), site=web.url))
     page.get_by_role("button", name=f"Sign in as {name}").click()
+    page.wait_for_url("**/password/")
     return web.url
 
 
@@ -67,7 +69,7 @@ def test_the_form_is_kept_while_the_page_says_that_somebody_was_faster(
 
     decide(ben, decision)
 
-    page.locator("#status").get_by_text("Approved by ben").wait_for(timeout=15_000)
+    page.locator("#status").get_by_text("Approved by ben").wait_for()
     assert page.get_by_role("textbox", name="Comment").input_value() == "Half a sen"
 
 
@@ -78,6 +80,7 @@ def test_a_decision_is_answered_by_keyboard_alone(site: Site, page: "Page") -> N
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="How much may be paid back?").wait_for()
+    page.wait_for_load_state()
 
     page.get_by_role("radio").first.focus()
     page.keyboard.press("Space")
