@@ -91,6 +91,9 @@ def test_a_stopped_worker_is_silent(place: Living) -> None:
     assert place.is_told_once("worker", worker.pk)
     end.touch()
     place.plant.until(run_id, "succeeded")
+    # The cluster has replaced the other one as well: whoever is missed of it is missed for one cause.
+    place.everybody_is_well()
+    assert place.incidents() == 1
 
 
 @pytest.mark.long
