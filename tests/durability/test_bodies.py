@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from runs.definition import Retry, Workflow, registry, step
-from runs.definition.context import Cursor
-from runs.engine import executor, turning
+from runs.definition import Retry
+from runs.engine import executor
 from runs.engine.parking import InsideTransaction
-from runs.ledger import assignments, lifecycle, pausing, takeover
-from runs.models import Artifact, AuditEvent, Call, LogLine, PlannedCall, Step, Wait
+from runs.ledger import assignments, lifecycle, takeover
+from runs.models import Artifact, Call, LogLine, PlannedCall, Step, Wait
 from runs.queries.verify import violations
 from tests.durability.fences import a_worker_row
 from tests.effects.shop import FOR_EVER, Shop, one_step, sale
@@ -167,23 +166,6 @@ def test_a_body_that_swallows_everything_ends_as_parked_all_the_same() -> None:
     assert violations([run_id]) == []
 
 
-def test_a_body_that_catches_every_error_does_not_catch_being_parked() -> None:
-    """R13"""
-    went_on: list[str] = []
-
-    def body(run: Any) -> None:
-        try:
-            run.ask("first", question="May it?")
-        except Exception as error:  # noqa: BLE001
-            went_on.append(str(error))
-
-    with one_step(body) as errand:
-        run_id = runs.a_run(errand)
-        runs.drain()
-
-    assert (runs.state_of(run_id), went_on) == ("waiting", [])
-
-
 def test_what_was_planned_before_a_question_is_planned_once() -> None:
     """R3"""
 
@@ -330,65 +312,6 @@ def test_a_cancel_does_not_roll_back_the_transactional_step_that_hears_it() -> N
     assert runs.state_of(run_id) == "succeeded"
     assert Step.objects.get(run_id=run_id).state == "succeeded"
     assert violations([run_id]) == []
-
-
-@pytest.mark.parametrize("verb", ["pause", "cancel"])
-def test_the_step_behind_the_one_that_was_to_be_the_last_does_not_begin(verb: str) -> None:
-    """R17: its start depends on the flags, in the same statement."""
-    with registry.isolated():
-
-        class Two(Workflow):
-            name, version = "two", 1
-
-            @step(writes=["a"])
-            def first(self, run: Any) -> None:
-                how = {"pause": pausing.pause, "cancel": lifecycle.cancel}[verb]
-                how(runs.the_operator(), run.id, because="enough")
-                run.write("a", 1)
-
-            @step(reads=["a"], writes=["b"])
-            def second(self, run: Any) -> None:
-                run.write("b", 1)
-
-        run_id = runs.a_run(Two)
-        runs.drain()
-
-    behind = runs.the_step(run_id, "second")
-    assert runs.state_of(run_id) == {"pause": "paused", "cancel": "cancelled"}[verb]
-    assert (behind.attempt, behind.started_at) == (0, None)
-    assert not AuditEvent.objects.filter(kind="step.started", step="second").exists()
-    assert violations([run_id]) == []
-
-
-def test_a_cursor_that_goes_back_is_refused_by_its_ordinal_whatever_its_token_says() -> None:
-    """R38"""
-
-    def body(run: Any) -> None:
-        for ordinal, token in ((2, "a"), (1, "z")):
-            with run.checkpoint(cursor=Cursor(ordinal=ordinal, token=token)):
-                pass
-
-    with one_step(body, on_exhausted="stop") as errand:
-        run_id = runs.a_run(errand)
-        assert runs.work_through(run_id) == "failed"
-
-    assert "CursorWentBack" in runs.the_run(run_id).reason
-    assert runs.the_step(run_id, "do").cursor_ordinal == 2
-    assert violations([run_id]) == []
-
-
-def test_on_sqlite_a_transactional_body_that_takes_too_long_is_rolled_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """R29"""
-    monkeypatch.setattr(turning, "LONGEST_ON_SQLITE", 0.0)
-
-    with one_step(lambda run: None, transactional=True, on_exhausted="stop") as errand:
-        run_id = runs.a_run(errand)
-        runs.work_through(run_id)
-
-    refused = "TransactionTooLong" in runs.the_run(run_id).reason
-    assert refused == (connection.vendor == "sqlite")
 
 
 def test_an_exit_of_a_body_is_a_failed_attempt() -> None:

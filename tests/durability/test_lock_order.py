@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from pytest_django import Settings
 
 from runs.conf import conf
 from runs.engine.lease_keeper import LeaseKeeper
 from runs.engine.worker import known_plans
 from runs.ledger import assignments, lifecycle, transitions
-from runs.models import Event, Run, Wait, Worker
+from runs.models import Event, Run, Step, Wait, Worker
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from tests.durability.fences import a_held_run, a_worker_row
@@ -23,6 +23,8 @@ from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_bodies")]
 Answer = TypeVar("Answer")
+# Unlike pg_stat_activity it is read anew each time, also inside a transaction.
+WAITS = "SELECT count(*) FROM pg_locks WHERE NOT granted"
 
 
 @pytest.fixture
@@ -84,6 +86,32 @@ def test_a_held_run_does_not_keep_others_from_writing_what_refers_to_it(elsewher
     with transaction.atomic():
         transitions.lock(run_id)
         assert elsewhere(refer_to_it).result(timeout=60)
+
+
+def test_a_write_under_a_fence_that_is_being_raised_waits_and_is_refused(elsewhere: Any) -> None:
+    """R20: the guard reads the run's row FOR SHARE, or it would read the fence of before."""
+    if connection.vendor == "sqlite":
+        return
+    held = a_held_run("lines_thrice", lines="/dev/null")
+
+    def write_late() -> str:
+        try:
+            Step.objects.filter(run_id=held.run_id).update(progress_done=1)
+        except IntegrityError as refused:
+            return str(refused)
+        return "written"
+
+    def waits_or_is_over() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(WAITS)
+            return bool(cursor.fetchone()[0]) or late.done()
+
+    with transaction.atomic():
+        Run.objects.filter(pk=held.run_id).update(fence=held.fence.number + 1)
+        late: Future[str] = elsewhere(write_late)
+        eventually(waits_or_is_over, what="the late write waits for the run's row")
+
+    assert "I3" in late.result(timeout=60)
 
 
 def test_claims_and_cancellations_at_the_same_time_never_deadlock(elsewhere: Any) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+import psutil
 import pytest
 
 from runs.definition import registry
 from runs.engine import identity
 from runs.engine.clockwork import Clockwork
+from runs.engine.takeover import take_over_lost
 from runs.engine.worker import known_plans
 from runs.ledger import assignments, lifecycle, pausing, takeover, workers
 from runs.models import Worker
@@ -66,6 +68,40 @@ def test_what_was_asked_of_a_dead_holder_is_done_by_who_takes_over(
 
     assert runs.state_of(run_id) == {"pause": "paused", "cancel": "cancelled"}[verb]
     assert violations([run_id]) == []
+
+
+def test_the_run_of_a_worker_that_will_not_die_is_fenced_and_not_placed(
+    process: ProcessIdentity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R22"""
+    run_id, worker_id = held_by(process)
+    fence = runs.the_run(run_id).fence
+    Worker.objects.filter(pk=worker_id).update(lease_until=db_now() - timedelta(minutes=1))
+    monkeypatch.setattr("runs.engine.takeover.end_process", lambda process: False)
+
+    assert take_over_lost(seen_from=identity.of_this_process(), leases_count=True) == 1
+
+    run = runs.the_run(run_id)
+    assert (run.state, run.fence) == ("running", fence + 1)
+    assert not Worker.objects.get(pk=worker_id).proven_dead
+
+
+def test_what_a_dead_worker_had_started_is_ended_before_its_run_is_placed() -> None:
+    """R27"""
+    started = "sleep 600 & echo $!; exec sleep 601"
+    with subprocess.Popen(
+        ["sh", "-c", started], process_group=0, stdout=subprocess.PIPE, text=True
+    ) as leader:
+        assert leader.stdout is not None
+        child = int(leader.stdout.readline())
+        run_id, _ = held_by(identity.of_process(leader.pid))
+        leader.kill()
+        leader.wait()
+
+        assert take_over_lost(seen_from=identity.of_this_process(), leases_count=False) == 1
+
+    assert runs.state_of(run_id) == "queued"
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == "zombie"
 
 
 def test_the_runs_of_a_worker_that_was_only_declared_lost_go_on(process: ProcessIdentity) -> None:

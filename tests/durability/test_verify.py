@@ -39,6 +39,7 @@ def said(found: list[Violation]) -> list[str]:
 
 
 def test_what_the_engine_wrote_is_in_order(world: World) -> None:
+    """R36, R39: each chain's head is on its run's row; a checkpoint counts and digests its keys."""
     assert said(verify.violations(files=True)) == []
 
 

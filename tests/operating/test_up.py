@@ -169,6 +169,7 @@ def test_a_killed_up_leaves_no_orphans(empty_site: Site, up: Program) -> None:
 
 
 def test_whatever_is_killed_comes_back(empty_site: Site, up: Program) -> None:
+    """R35"""
     for name in PARTS:
         kill_and_wait_for_the_next(empty_site, name)
 
