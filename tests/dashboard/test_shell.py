@@ -7,11 +7,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from config.environment import ROOT
 from monitors.queries.pages_monitor import RANGES
 from runs.models import Tick, Worker
 from runs.queries.clock import db_now
 from runs.web.shell import PLACES
-from tests.architecture.sources import ROOT, templates
+from tests.architecture.sources import templates
 from tests.dashboard.builders import a_person, start, work
 
 KEY = re.compile(r'\b(?:data-)?key="([^"{]+)"')
