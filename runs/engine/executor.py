@@ -154,7 +154,8 @@ def _refused(session: Session, attempt: Attempt, refusal: Refused | Undone) -> W
         park_refused(session, attempt, refusal)
         return _failed(session, attempt, refusal)
     session.written.clear()
-    lifecycle.fail(session.fence, reason=str(refusal), error_class=type(refusal).__name__)
+    if not isinstance(refusal, undoing.Booked):
+        lifecycle.fail(session.fence, reason=str(refusal), error_class=type(refusal).__name__)
     return Went.STOPPED
 
 

@@ -10,33 +10,31 @@ from runs.rules.answers import Answered
 from runs.rules.calls import CallRecord
 
 
-class NotUndone(Undone):
-    """The receiver has refused to undo what an operator wanted undone; it stands as it was."""
+class Booked(Undone):
+    """What came of it is committed, and that the run stands still: nothing is left to be written."""
 
 
 def carry_out(caller: Caller) -> None:
-    """Raises Undone when there was something to undo, and NotUndone where that was refused."""
+    """Raises Booked when there was something to undo, also where the receiver refused that."""
     for name, decided in [*caller.attempt.answers.items()]:
         if name.startswith(undoing.ASKED):
-            _undo(caller, name.removeprefix(undoing.ASKED), decided)
+            raise Booked(_undo(caller, name.removeprefix(undoing.ASKED), decided))
 
 
-def _undo(caller: Caller, key: str, decided: Answered) -> None:
+def _undo(caller: Caller, key: str, decided: Answered) -> str:
     record, scope = resume.call_under(key)
     effect = _effect_of(caller, record, scope=scope)
+    what = f"{effect.name} for {record.resource} was"
     try:
         undo = caller.undo(effect, record, decided=decided)
     except Refused as refusal:
-        reason = safe(refusal.reason)
-        _book(caller, key, decided, undo=effect.name, outcome=f"refused: {reason}")
-        raise NotUndone(
-            f"{effect.name} for {record.resource} was not undone: the receiver refused: {reason}"
-        ) from refusal
-    _book(caller, key, decided, undo=undo.key, outcome="undone")
-    raise Undone(
-        f"{effect.name} for {record.resource} was undone by {undo.effect}, as {decided.by} wanted; it "
-        "is not sent again."
-    )
+        said = f"refused: {safe(refusal.reason)}"
+        because = f"{what} not undone: the receiver {said}"
+        _book(caller, key, decided, undo=effect.name, outcome=said, reason=because)
+        return because
+    because = f"{what} undone by {undo.effect}, as {decided.by} wanted; it is not sent again."
+    _book(caller, key, decided, undo=undo.key, outcome="undone", reason=because)
+    return because
 
 
 def _effect_of(caller: Caller, record: CallRecord, *, scope: str) -> Effect:
@@ -49,7 +47,9 @@ def _effect_of(caller: Caller, record: CallRecord, *, scope: str) -> Effect:
     return effect
 
 
-def _book(caller: Caller, key: str, decided: Answered, *, undo: str, outcome: str) -> None:
+def _book(
+    caller: Caller, key: str, decided: Answered, *, undo: str, outcome: str, reason: str
+) -> None:
     compensating.book(
         caller.session.fence,
         key=key,
@@ -57,4 +57,5 @@ def _book(caller: Caller, key: str, decided: Answered, *, undo: str, outcome: st
         by=decided.by,
         undo=undo,
         outcome=outcome,
+        reason=reason,
     )

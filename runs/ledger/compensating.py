@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from runs.definition import gates
-from runs.ledger import assignments, holding, transitions
+from runs.ledger import assignments, holding, lifecycle, transitions
 from runs.ledger.commits import commits
 from runs.models import Call, Run, Step, Wait
 from runs.queries.clock import db_now
@@ -141,10 +141,13 @@ def _place(run: Run, call: Call, undo: Undo, wait: Wait, *, because: str, now: d
 
 
 @commits("compensation_committed")
-def book(fence: Fence, *, key: str, wait_id: int, by: str, undo: str, outcome: str) -> None:
-    """What came of it: the confirmed call names its undo, and the operator's word is used up.
+def book(
+    fence: Fence, *, key: str, wait_id: int, by: str, undo: str, outcome: str, reason: str
+) -> None:
+    """What came of it: the confirmed call names its undo, the operator's word is used up, the run stops.
 
-    `outcome` is "undone", or how the undo was refused.
+    All in one: whoever took a run over in between would enter the body, which nobody has asked for.
+    `outcome` is "undone", or how the undo was refused; `reason` is why the run stands still then.
     """
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
@@ -166,3 +169,5 @@ def book(fence: Fence, *, key: str, wait_id: int, by: str, undo: str, outcome: s
         transitions.note(
             run, events=[told], now=now, actor=str(fence.worker_id), fence=fence.number
         )
+        error_class = "Undone" if done else "NotUndone"
+        lifecycle.fail_held(run, fence, reason=reason, error_class=error_class, now=now)

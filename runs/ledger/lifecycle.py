@@ -210,36 +210,49 @@ def fail(fence: Fence, *, reason: str, error_class: str, breach: Breach | None =
     """The run stops with its reason; it stays open to resume, replay and restart."""
     with transaction.atomic():
         run, now = transitions.hold(fence), db_now()
-        if run.cancel_requested:
-            stop_held(run, fence, now=now)
-            return
-        Step.objects.filter(run=run, key=run.step, superseded=False).exclude(
-            state=StepState.SUCCEEDED.value
-        ).update(
-            state=StepState.FAILED.value,
-            error_class=error_class,
-            error=reason,
-            ended_at=now,
-            fence=fence.number,
-        )
-        body = canonical.dumps({"reason": reason, "error_class": error_class})
-        assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="failed", now=now)
-        transitions.move(
-            run,
-            to=RunState.FAILED,
-            events=[
-                *([breach.event(step=run.step, then=RunState.FAILED.value)] if breach else []),
-                Draft(kind="step.failed", step=run.step, body=body),
-                Draft(kind="run.failed", step=run.step, body=body),
-                line(run, state=RunState.FAILED, reason=reason, in_flight=run.step),
-            ],
-            now=now,
-            actor=str(fence.worker_id),
-            fence=fence.number,
-            reason=reason,
-            pause_requested=False,
-            paused_with=None,
-        )
+        fail_held(run, fence, reason=reason, error_class=error_class, breach=breach, now=now)
+
+
+def fail_held(
+    run: Run,
+    fence: Fence,
+    *,
+    reason: str,
+    error_class: str,
+    now: datetime,
+    breach: Breach | None = None,
+) -> None:
+    """The same on a run that the caller holds, inside the caller's transaction."""
+    if run.cancel_requested:
+        stop_held(run, fence, now=now)
+        return
+    Step.objects.filter(run=run, key=run.step, superseded=False).exclude(
+        state=StepState.SUCCEEDED.value
+    ).update(
+        state=StepState.FAILED.value,
+        error_class=error_class,
+        error=reason,
+        ended_at=now,
+        fence=fence.number,
+    )
+    body = canonical.dumps({"reason": reason, "error_class": error_class})
+    assignments.close(run.pk, to=AssignmentState.RELEASED, outcome="failed", now=now)
+    transitions.move(
+        run,
+        to=RunState.FAILED,
+        events=[
+            *([breach.event(step=run.step, then=RunState.FAILED.value)] if breach else []),
+            Draft(kind="step.failed", step=run.step, body=body),
+            Draft(kind="run.failed", step=run.step, body=body),
+            line(run, state=RunState.FAILED, reason=reason, in_flight=run.step),
+        ],
+        now=now,
+        actor=str(fence.worker_id),
+        fence=fence.number,
+        reason=reason,
+        pause_requested=False,
+        paused_with=None,
+    )
 
 
 @commits("released")
