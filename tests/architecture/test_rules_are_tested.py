@@ -12,6 +12,7 @@ from config.environment import ROOT
 pytestmark = pytest.mark.one_database
 RULES = [f"R{number}" for number in range(1, 40)]
 # What was seen to fail when the rule was switched off in the source; each test may hold several.
+# Those of R23, R26, R32 and R35 need real processes, and were read, not seen.
 FAILS_WITHOUT = {
     "R1": (
         "effects/test_results.py::test_a_probes_no_is_not_believed_before_it_has_settled",
@@ -142,7 +143,9 @@ FAILS_WITHOUT = {
     "R38": (
         "durability/test_bodies_left.py::test_a_cursor_that_goes_back_is_refused_by_its_ordinal_whatever_its_token_says",
     ),
-    "R39": ("durability/test_verify.py::test_what_the_engine_wrote_is_in_order",),
+    "R39": (
+        "durability/test_bodies.py::test_an_event_that_came_first_loses_nothing_of_the_attempt_that_meets_it",
+    ),
 }
 
 
