@@ -39,9 +39,12 @@ class Line:
                 if not self._connect(caller):
                     _close(caller)
 
+    def _is_whole(self) -> bool:
+        return self._whole
+
     def _connect(self, caller: socket.socket) -> bool:
         """Whether the server took it; one that is being started again takes the next one."""
-        if not self._whole:
+        if not self._is_whole():
             return False
         try:
             server = socket.create_connection(self._target)
@@ -49,8 +52,7 @@ class Line:
             return False
         with self._lock:
             # Cut meanwhile, this line would outlast it.
-            whole = self._whole
-            if whole:
+            if whole := self._is_whole():
                 self._open |= {caller, server}
         if not whole:
             _close(server)
