@@ -180,7 +180,8 @@ def test_what_else_is_done_at_the_desk_is_done_whole_or_not_at_all(site: Site, w
     said = strike(site, strokes)
 
     for decision, at, what in strokes:
-        assert f"{decision.pk} -{int(signal.SIGKILL)}" in said, f"nobody was killed at {what} {at}"
+        killed = f"{decision.pk} -{int(signal.SIGKILL)}" in said.splitlines()
+        assert killed, f"nobody was killed at {what} {at}"
         more = ACTS[what][1] if at == "after" else (0, 0, 0)
         grown = tuple(map(int.__sub__, kept_of(decision), before[decision.pk]))
         assert grown == more, f"{what} {at}"

@@ -95,26 +95,26 @@ def test_whoever_reads_only_the_beginning_gets_no_complaint(site: Site) -> None:
 
 def test_a_terminal_shows_a_bar(working_site: Site) -> None:
     outer, inner = pty.openpty()
-    waiting = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, "manage.py", "runs", "start", "example_sleep", "--wait"],
         env=working_site.environment(),
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=inner,
         text=True,
-        timeout=60,
-        check=False,
-    )
-    seen = _all_of(outer, inner)
+    ) as waiting:
+        os.close(inner)
+        # Read while it is written: a terminal that nobody reads is full after a while.
+        seen = _all_of(outer)
+        said, _ = waiting.communicate()
 
     assert waiting.returncode == 0
     assert "step 1/1 sleep |" in seen
-    assert "is succeeded" in waiting.stdout
+    assert "is succeeded" in said
 
 
-def _all_of(outer: int, inner: int) -> str:
-    """What was written to a terminal that is not written to any more."""
-    os.close(inner)
+def _all_of(outer: int) -> str:
+    """What is written to a terminal until nobody has it any more."""
     seen = b""
     with suppress(OSError):
         while more := os.read(outer, 65_536):
