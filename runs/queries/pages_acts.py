@@ -95,7 +95,7 @@ def _chain(actor: Actor, tenant: int) -> QuerySet[AuditEvent]:
 
 
 def _act(event: AuditEvent) -> Act:
-    body = dict(json.loads(event.body)) if event.body else {}
+    body = _said(event.body)
     said = [f"{k.replace('_', ' ')} {_word(v)}" for k, v in body.items() if v not in (None, "", [])]
     return Act(
         event=event,
@@ -103,6 +103,15 @@ def _act(event: AuditEvent) -> Act:
         body=json.dumps(body, indent=2, ensure_ascii=False)[:4096] if body else "",
         run=_run_in(body),
     )
+
+
+def _said(text: str) -> dict[str, Any]:
+    """Nothing, where somebody has put there what is no body of an event: the fault on top says so."""
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _word(value: object) -> str:

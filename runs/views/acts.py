@@ -17,9 +17,7 @@ from runs.web import HtmxRequest, actor_of, administrator, link_to, position_in
 def index(request: HtmxRequest) -> HttpResponse:
     actor = actor_of(request)
     pk, slug, every = _tenant(request)
-    wanted = Wanted(
-        by=request.GET.get("by", "").strip()[:200], what=request.GET.get("what", "").strip()[:60]
-    )
+    wanted = Wanted(by=_part(request, "by", most=200), what=_part(request, "what", most=60))
     page = pages_acts.acts_of(actor, pk, wanted, position=position_in(request))
     shown = {
         "now": db_now(),
@@ -43,6 +41,11 @@ def export(request: HtmxRequest) -> StreamingHttpResponse:
     response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
     response.headers["Content-Disposition"] = f'attachment; filename="audit-{slug}.jsonl"'
     return response
+
+
+def _part(request: HtmxRequest, name: str, *, most: int) -> str:
+    """A part of a name that is looked for; PostgreSQL takes no NUL, and no name has one."""
+    return request.GET.get(name, "").replace("\x00", "").strip()[:most]
 
 
 def _tenant(request: HtmxRequest) -> tuple[int, str, list[str]]:

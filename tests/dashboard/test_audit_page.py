@@ -36,7 +36,7 @@ def test_administrators_read_who_did_what_the_newest_first(
     done("channel.made", name="ops")
     done("person.signed_out", by="zoe", name="pia")
 
-    page, found = heading.get("/audit/").text, heading.get("/audit/?what=signed out&by=zo").text
+    page, found = heading.get("/audit/").text, heading.get("/audit/?what=signed out&by=zo%00").text
 
     assert page.index("person signed out") < page.index("channel made")
     assert "name pia" in page
@@ -71,6 +71,8 @@ def test_another_tenants_acts_are_nobodys_to_know(client: Client) -> None:
         ("UPDATE runs_auditevent SET actor = 'nobody' WHERE seq = 1", "not what its hash covers"),
         ("DELETE FROM runs_auditevent WHERE seq = 2", "event 2, the last one, is missing"),
         ("UPDATE runs_auditevent SET body = '{}' WHERE seq = 2", "not what its digest covers"),
+        ("UPDATE runs_auditevent SET body = '{no' WHERE seq = 2", "not what its digest covers"),
+        ("UPDATE runs_auditevent SET body = '[1]' WHERE seq = 2", "not what its digest covers"),
     ],
 )
 def test_what_was_changed_past_the_ledger_is_said_on_top(
