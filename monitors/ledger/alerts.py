@@ -5,7 +5,7 @@ from datetime import datetime
 
 from monitors.ledger import grouping, messages
 from monitors.models import Alert, Incident
-from monitors.queries.muting import is_maintained, muted_until
+from monitors.queries.muting import is_maintained, muted_until, new_in_hand, quiet_until
 from monitors.rules import flapping
 from monitors.rules.changes import Change
 from monitors.rules.incidents import (
@@ -91,22 +91,29 @@ def _tell_of(
     incident: Incident, trouble: Trouble, *, is_new: bool, joins: bool = False, now: datetime
 ) -> None:
     worse = is_worse(trouble.severity, than=incident.severity)
-    in_hand = incident.state == IncidentState.ACKNOWLEDGED.value and not trouble.quietly
+    in_hand = incident.state == IncidentState.ACKNOWLEDGED.value
     # Who sleeps on it is told of everything in it at the end of the snooze.
     joins = joins and in_hand and incident.snoozed_until is None
     if worse:
         incident.severity = trouble.severity.value
-    if joins and not worse:
+    if trouble.quietly:
+        _leave_for_later(incident, is_new=is_new, in_hand=in_hand and (worse or joins), now=now)
+    elif joins and not worse:
         messages.joined(incident, trouble.sentence, now=now)
-    elif (is_new or worse or not incident.messages) and not trouble.quietly:
+    elif is_new or worse or not incident.messages:
         messages.opened(incident, trouble.sentence, now=now)
-    elif is_new:
-        grouping.put_off(incident, now=now)
-        # What is still wrong when its maintenance is over is told then.
-        incident.tell_at = muted_until(incident, now=now) or incident.tell_at
-    if in_hand and (worse or joins):
+    if in_hand and (worse or joins) and not trouble.quietly:
         grouping.take_back(incident, now=now)
     grouping.save(incident)
+
+
+def _leave_for_later(incident: Incident, *, is_new: bool, in_hand: bool, now: datetime) -> None:
+    """What is still wrong when its maintenance is over is told then, also where somebody has it."""
+    if is_new:
+        grouping.put_off(incident, now=now)
+        incident.tell_at = muted_until(incident, now=now) or incident.tell_at
+    elif in_hand and incident.snoozed_until is None:
+        incident.tell_at = quiet_until(new_in_hand(incident), now=now) or incident.tell_at
 
 
 def close_alert(*, tenant_id: int, subject: str, because: str) -> bool:

@@ -1,11 +1,13 @@
 """What is still open is told again, later each time; what flapped and is steady is over."""
 
+from datetime import datetime
+
 from django.db import transaction
 
 from monitors.ledger import grouping, messages
 from monitors.ledger.alerts import ITSELF
 from monitors.models import Incident
-from monitors.queries.muting import muted_until
+from monitors.queries.muting import muted_until, new_in_hand, quiet_until
 from monitors.rules import reminding
 from monitors.rules.incidents import IncidentState
 from runs.ledger import tenants
@@ -32,6 +34,8 @@ def remind(tenant_id: int) -> int:
                 grouping.close(incident, by=ITSELF, now=now)
             elif (until := muted_until(incident, now=now)) is not None:
                 incident.tell_at = until
+            elif _is_in_hand(incident):
+                _tell_what_is_new(incident, now=now)
             elif _is_daily(incident):
                 daily.append(incident)
             else:
@@ -42,6 +46,20 @@ def remind(tenant_id: int) -> int:
         for incident in found:
             grouping.save(incident)
     return len(found)
+
+
+def _is_in_hand(incident: Incident) -> bool:
+    acknowledged = incident.state == IncidentState.ACKNOWLEDGED.value
+    return acknowledged and incident.snoozed_until is None
+
+
+def _tell_what_is_new(incident: Incident, *, now: datetime) -> None:
+    """Of what joined it, or got worse in it, while it was maintained, and is still so."""
+    new = new_in_hand(incident)
+    incident.tell_at = quiet_until(new, now=now)
+    if new and incident.tell_at is None:
+        messages.joined(incident, new[0].sentence, now=now)
+        grouping.take_back(incident, now=now)
 
 
 def _is_daily(incident: Incident) -> bool:

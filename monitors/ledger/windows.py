@@ -6,10 +6,10 @@ from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from monitors.ledger import grouping, monitors
-from monitors.models import Incident, MaintenanceWindow
+from monitors.models import Alert, Incident, MaintenanceWindow
 from monitors.queries.muting import muted_until
 from monitors.queries.visible import visible_monitors
 from monitors.rules.incidents import IncidentState
@@ -104,6 +104,7 @@ def remove(actor: Actor, window_id: int) -> MaintenanceWindow:
             raise NoSuchWindow("There is no such maintenance window.")
         _tell(window, "removed", by=actor)
         _tell_of_now(muted, now)
+        _look_again(window.tenant_id, now)
     return window
 
 
@@ -119,6 +120,15 @@ def _tell_of_now(muted: Sequence[Incident], now: datetime) -> None:
         if muted_until(incident, now=now) is None:
             incident.tell_at = now
             grouping.save(incident)
+
+
+def _look_again(tenant_id: int, now: datetime) -> None:
+    """At what is new in somebody's hands and was left until a window ends: that may be now."""
+    open_ = Alert.objects.filter(incident=OuterRef("pk"), closed_at=None)
+    rows = Incident.objects.filter(
+        Exists(open_), tenant_id=tenant_id, state=IncidentState.ACKNOWLEDGED.value
+    )
+    rows.filter(tell_at__gt=now, snoozed_until=None).update(tell_at=now)
 
 
 def _tell(window: MaintenanceWindow, verb: str, *, by: Actor) -> None:
