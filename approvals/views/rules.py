@@ -38,7 +38,7 @@ def show(request: HtmxRequest, rule_id: int) -> HttpResponse:
         "rule": rule,
         "version": version,
         "dry": rules.dry_run(version, tenant_id=rule.tenant_id),
-        "stay": rules.stay_open(version, tenant_id=rule.tenant_id),
+        "stay": None if rule.enabled else rules.stay_open(version, tenant_id=rule.tenant_id),
         "answered": rules.answered_by(rule),
         "before": rule.versions.exclude(pk=version.pk).order_by("-number"),
         "may_write": may(actor, Verb.ADMINISTER),
@@ -61,7 +61,9 @@ def switch(request: HtmxRequest, rule_id: int) -> HttpResponse:
     except (rule_book.RuleChanged, rule_book.RuleRefused) as refused:
         back = reverse("approvals:rule_show", args=[rule_id])
         return render(request, "409.html", {"because": str(refused), "back_url": back}, status=409)
-    stay = rules.stay_open(rules.current(rule), tenant_id=rule.tenant_id)
-    told = f"Enabled. {stay.sentence}" if enabled else "It answers none any more."
+    told = "It answers none any more."
+    if enabled:
+        stay = rules.stay_open(rules.current(rule), tenant_id=rule.tenant_id)
+        told = f"Enabled. {stay.sentence}"
     messages.success(request, told)
     return redirect("approvals:rule_show", rule_id)
