@@ -16,6 +16,7 @@ from runs.queries.lineage import (
     predecessors,
     ready_restart,
     still_held,
+    still_open,
     waiting_restart,
 )
 from runs.queries.preview import is_being_cancelled, restart_preview, unsettled_keys
@@ -243,7 +244,8 @@ def _let_begin(new: Run, old: Run, *, by: str, now: datetime) -> None:
 def call_off(new_id: UUID) -> bool:
     """The old run has ended by itself before it could be superseded: the new one never begins.
 
-    Unless a schedule started it, which is due whether or not there was anything to replace.
+    Unless a schedule started it, which is due whether or not there was anything to replace; but not
+    beside a run that had to be replaced and stands open still, with a call in doubt (R5).
     """
     with transaction.atomic():
         new, now = transitions.lock(new_id), db_now()
@@ -255,10 +257,15 @@ def call_off(new_id: UUID) -> bool:
             return False
         if RunState(old.state) not in FINAL and len(predecessors(new)) < SEVERAL:
             return False
-        word = "ended" if RunState(old.state) in FINAL else "stopped"
-        because = f"Run {old.pk} {word} as {old.state} before it could be superseded."
-        if have_made_room(new) or replaced.nothing(new, because=because):
+        stays = still_open(new)
+        because = (
+            f"Run {stays.pk} is {stays.state}, and was not superseded."
+            if stays
+            else f"Run {old.pk} ended as {old.state} before it could be superseded."
+        )
+        if have_made_room(new) or (not stays and replaced.nothing(new, because=because)):
             _let_begin(new, old, by="watch", now=now)
             return True
+        replaced.given_up(new, because=because)
         ending.end(new, to=RunState.CANCELLED, because=because, actor="watch", now=now)
     return True

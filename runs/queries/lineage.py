@@ -46,6 +46,12 @@ def still_held(new: Run, *, besides: Run) -> bool:
     return others.filter(state=RunState.RUNNING.value, cancel_requested=True).exists()
 
 
+def still_open(new: Run) -> Run | None:
+    """One whose place this run was to take, and that has neither ended nor failed."""
+    over = sorted(state.value for state in (*FINAL, RunState.FAILED))
+    return Run.objects.filter(pk__in=predecessors(new)).exclude(state__in=over).first()
+
+
 def have_made_room(new: Run) -> bool:
     """Whether any run was superseded by this one before it began."""
     named = predecessors(new)

@@ -246,6 +246,7 @@ def test_whoever_may_not_decide_does_not_undo_what_is_final(grave: Till, client:
     somebody(client, "operate")
 
     assert (client.get(page).status_code, client.get(f"{page}x").status_code) == (403, 404)
+    assert client.get(page.replace(key, "%00")).status_code == 404
     assert client.post(page, {"because": "x", "confirm": key[-6:]}).status_code == 403
 
 

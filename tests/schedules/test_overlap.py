@@ -221,6 +221,21 @@ def test_of_several_the_last_may_end_by_itself_or_stay_in_doubt(last: str) -> No
     assert states == ["succeeded" if last == "ends" else "paused", "superseded", "queued"]
 
 
+def test_beside_one_in_doubt_nothing_begins_when_the_others_end_by_themselves() -> None:
+    """R5: as when the one in doubt is the last of them"""
+    schedule, (first, second), new = replaces_several("running", "running")
+    a_call_in_doubt(first)
+    let_go(first)
+    over = {"state": "succeeded", "ended_at": db_now(), "worker": None}
+    Run.objects.filter(pk=second).update(**over, cancel_requested=False)
+
+    Clockwork().go_round()
+
+    assert [runs.state_of(each) for each in (first, new)] == ["paused", "cancelled"]
+    assert the_firing(schedule).state == "skipped"
+    assert "is paused, and was not superseded" in the_firing(schedule).reason
+
+
 def test_a_run_that_stands_ready_is_not_replaced_by_the_next_time() -> None:
     schedule = a_schedule(overlap="replace")
     a_run_before(schedule, "running")
