@@ -1,8 +1,8 @@
-"""The headers that every answer carries: one constant policy, no exception for any page."""
+"""What holds for every address: one constant policy of headers, and no text that no database can keep."""
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -23,6 +23,18 @@ PERMISSIONS_POLICY = ", ".join(
 )
 
 View = Callable[[HttpRequest], HttpResponseBase]
+
+
+def without_nul(get_response: View) -> View:
+    """PostgreSQL has no text with a NUL in it: nothing has such a name, nothing found can hold one."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        if "\0" in request.path_info:
+            raise Http404("No address holds a NUL.")
+        request.META["QUERY_STRING"] = request.META.get("QUERY_STRING", "").replace("%00", "")
+        return get_response(request)
+
+    return answer
 
 
 def headers(get_response: View) -> View:

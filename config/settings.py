@@ -61,6 +61,7 @@ MIDDLEWARE = [
     "config.request_ids.identified",
     "django.middleware.security.SecurityMiddleware",
     "config.security.headers",
+    "config.security.without_nul",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

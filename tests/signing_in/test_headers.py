@@ -49,6 +49,16 @@ def test_pages_may_not_be_framed_nor_kept(client: Client) -> None:
     assert "no-store" in headers["Cache-Control"]
 
 
+def test_a_nul_is_looked_for_nowhere(client: Client) -> None:
+    client.force_login(first_user())
+
+    found = client.get("/find/?q=%00mine")
+    there = client.get("/workflows/%00/")
+
+    assert found.headers["Location"] == "/runs/?q=mine&started=all"
+    assert there.status_code == 404
+
+
 def test_what_breaks_names_itself_on_the_page_and_in_the_log(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
