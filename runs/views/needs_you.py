@@ -17,6 +17,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     version = f"{pages_needs.version_of()}-{found.version}"
     if same := unchanged(request, version):
         return same
+    shown = now_page.shown(actor, now=now)
     return page_or_part(
         request,
         "runs/needs_you.html",
@@ -25,5 +26,6 @@ def index(request: HtmxRequest) -> HttpResponse:
         version=version,
         needs=found,
         at_risk=pages_needs.at_risk(actor),
-        **now_page.shown(actor, now=now),
+        first_visit=not (shown["finished"] or any(shown["counts"].values())),
+        **shown,
     )

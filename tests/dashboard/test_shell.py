@@ -63,7 +63,16 @@ def test_what_somebody_may_not_do_is_shown_to_them_and_not_counted(looking: Clie
 
 
 def test_nothing_to_do_is_said_quietly(looking: Client) -> None:
-    assert "Nothing needs you." in looking.get("/").text
+    page = looking.get("/").text
+
+    assert "Nothing needs you." in page
+    assert "Run the demo" in page
+
+
+def test_whoever_has_runs_is_shown_no_first_steps(looking: Client) -> None:
+    start("example_log")
+
+    assert "Run the demo" not in looking.get("/").text
 
 
 def test_preferences_are_kept_in_cookies_and_lead_back(looking: Client) -> None:
