@@ -24,6 +24,7 @@ def test_bench_steps_prints_its_figures_as_json(capsys: pytest.CaptureFixture[st
     assert figures["commits_per_step"] <= 1.2
 
 
+@pytest.mark.long
 def test_bench_latency_prints_its_figures_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("bench", "latency", "--runs", "2", "--only", "sqlite", "--json")
 

@@ -174,7 +174,7 @@ def test_new_writes_an_app_and_says_what_comes_next(
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("name", ["tidy_inbox", "a1"])
+@pytest.mark.parametrize("name", ["tidy_inbox", pytest.param("a1", marks=pytest.mark.long)])
 def test_a_new_app_passes_the_checks_and_its_own_test(name: str, tmp_path: Path) -> None:
     told = {
         **os.environ,

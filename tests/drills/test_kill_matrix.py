@@ -59,6 +59,7 @@ def test_ten_steps_survive_every_crash_point(stage: Stage) -> None:
     assert holds(report)
 
 
+@pytest.mark.long
 def test_an_inbox_is_sorted_through_every_crash_point(stage: Stage, tmp_path: Path) -> None:
     inbox = str(a_tsv(tmp_path / "inbox.tsv"))
     drill = a_drill(stage, "inbox_triage", matrix=True, data={"inbox": inbox})
