@@ -156,42 +156,37 @@ def calls_asked(decision: Decision) -> Iterator[tuple[str, Any]]:
 
 def dry_run(version: RuleVersion, *, tenant_id: int) -> DryRun:
     """The last decisions of its place that people answered, and what it would have done with each."""
-    rows = Decision.objects.filter(
-        tenant_id=tenant_id,
-        workflow=version.workflow,
-        irreversible=False,
-        kind__in=APPROVING_KINDS,
-        state__in=DECIDED,
-    ).exclude(votes__door="rule")
-    last = (
-        _of_its_step(rows, version).select_related("run").order_by("-closed_at", "-pk")[:LOOKED_AT]
-    )
+    answered = _of_its_place(version, tenant_id=tenant_id).filter(state__in=DECIDED)
+    by_people = answered.exclude(votes__door="rule")
+    last = by_people.select_related("run").order_by("-closed_at", "-pk")[:LOOKED_AT]
     return DryRun(
-        looked_at=[
-            WouldHave(decision=each, fits=is_for_rules(each) and fits(version, each))
-            for each in last
-        ]
+        looked_at=[WouldHave(decision=each, fits=_would_approve(version, each)) for each in last]
     )
 
 
 def stay_open(version: RuleVersion, *, tenant_id: int) -> StayOpen:
     """A rule is named when a run asks, so what has been asked before is left to people."""
+    rows = _of_its_place(version, tenant_id=tenant_id).filter(
+        state=DecisionState.OPEN.value, rule=None, takes_effect_at=None
+    )
+    open_now = list(rows.order_by("pk")[: LOOKED_AT + 1])
+    found = [_would_approve(version, each) for each in open_now[:LOOKED_AT]]
+    return StayOpen(fitting=sum(found), more=len(open_now) > LOOKED_AT)
+
+
+def _of_its_place(version: RuleVersion, *, tenant_id: int) -> QuerySet[Decision]:
+    """The decisions of this tenant that stand where a rule of this kind may answer."""
     rows = Decision.objects.filter(
         tenant_id=tenant_id,
         workflow=version.workflow,
         irreversible=False,
         kind__in=APPROVING_KINDS,
-        state=DecisionState.OPEN.value,
-        rule=None,
-        takes_effect_at=None,
     )
-    open_now = list(_of_its_step(rows, version).order_by("pk")[: LOOKED_AT + 1])
-    found = [is_for_rules(each) and fits(version, each) for each in open_now[:LOOKED_AT]]
-    return StayOpen(fitting=sum(found), more=len(open_now) > LOOKED_AT)
-
-
-def _of_its_step(rows: QuerySet[Decision], version: RuleVersion) -> QuerySet[Decision]:
     return rows.filter(step=version.step) if version.step else rows
+
+
+def _would_approve(version: RuleVersion, decision: Decision) -> bool:
+    return is_for_rules(decision) and fits(version, decision)
 
 
 def places() -> list[tuple[str, str]]:
