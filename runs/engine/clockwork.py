@@ -1,8 +1,6 @@
 """The clockwork: what is due is done, what is lost is taken over, what waits is rung for."""
 
 import logging
-import os
-import socket
 import time
 from collections.abc import Callable, Iterable
 from datetime import timedelta
@@ -17,6 +15,7 @@ from runs.engine import clock_duties, identity, stopping
 from runs.engine.deadlines import Deadlines
 from runs.engine.freed_locks import FreedLocks
 from runs.engine.overdue import Overdue
+from runs.engine.rounds import holder
 from runs.engine.steady_clock import SteadyClock
 from runs.engine.takeover import take_over_lost
 from runs.engine.writer import Writer
@@ -41,7 +40,7 @@ class Clockwork:
 
     def __init__(self) -> None:
         self.here = identity.of_this_process()
-        self.holder = f"{socket.gethostname()}/{os.getpid()}"
+        self.holder = holder()
         self._last_pass: float | None = None
         self._last_slow = 0.0
         self.clock = SteadyClock(self.holder)

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from runs.models import AuditEvent, Tenant
+from runs.queries.chain_lines import chain_line
 from runs.queries.keyset import Position, Slice, slice_of
 from runs.queries.visibility import visible_to
 from runs.rules.chain import fault_of
@@ -75,19 +76,7 @@ def acts_of(actor: Actor, tenant: int, wanted: Wanted, *, position: Position | N
 def lines(actor: Actor, tenant: int) -> Iterator[dict[str, Any]]:
     """The whole chain, with all that its hashes cover, the oldest first."""
     for event in _chain(actor, tenant).order_by("seq").iterator(chunk_size=1_000):
-        yield {
-            "seq": event.seq,
-            "at": event.at.isoformat(),
-            "kind": event.kind,
-            "step": event.step,
-            "fence": event.fence,
-            "actor": event.actor,
-            "body": event.body,
-            "salt": event.salt,
-            "payload_digest": event.payload_digest,
-            "prev": event.prev,
-            "hash": event.hash,
-        }
+        yield chain_line(event, body=event.body)
 
 
 def _chain(actor: Actor, tenant: int) -> QuerySet[AuditEvent]:

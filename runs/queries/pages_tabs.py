@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from runs.models import Artifact, AuditEvent, Call, Checkpoint, Run, Step, Wait
+from runs.queries.chain_lines import chain_line
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
 from runs.queries.plans import plan_by_hash
 from runs.queries.why import question_of
@@ -162,19 +163,8 @@ def chain_of(run: Run) -> Chain:
 def chain_lines(run: Run, *, visible: bool) -> Iterator[dict[str, Any]]:
     """Every event with all that its hash covers; no body of a payload for whoever may see none."""
     for event in AuditEvent.objects.filter(run=run).order_by("seq").iterator(chunk_size=1_000):
-        yield {
-            "seq": event.seq,
-            "at": event.at.isoformat(),
-            "kind": event.kind,
-            "step": event.step,
-            "fence": event.fence,
-            "actor": event.actor,
-            "body": event.body if visible or event.kind not in PAYLOADS else "",
-            "salt": event.salt,
-            "payload_digest": event.payload_digest,
-            "prev": event.prev,
-            "hash": event.hash,
-        }
+        shown = visible or event.kind not in PAYLOADS
+        yield chain_line(event, body=event.body if shown else "")
 
 
 def input_of(run: Run, *, visible: bool) -> Payload:
