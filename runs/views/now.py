@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime
+from functools import cache, partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -27,11 +28,11 @@ def index(request: HtmxRequest) -> HttpResponse:
 
 
 def shown(actor: Actor, *, now: datetime) -> dict[str, Any]:
-    """All that the part says; what cannot be loaded blanks nothing else."""
+    """All that the part says; hours are counted only where they are shown, and fail alone."""
     return {
         "now_version": _version(now),
         "counts": pages_needs.counts_now(actor),
-        "hours": _hours(actor, now=now),
+        "hours": cache(partial(_hours, actor, now=now)),
         "finished": pages_needs.just_finished(actor),
     }
 
