@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from runs.conf import CHECKPOINT_SCHEMA, conf
-from runs.queries.prepared import prepared_cursor
+from runs.queries.prepared import Prepared
 from runs.rules.chain import new_salt
 from runs.rules.claims import Advance, Advanced, Claimed, Pull, RunDraft, claimed_from
 from runs.rules.fence import Fence, FenceLost
@@ -17,10 +17,10 @@ from runs.rules.fence import Fence, FenceLost
 # Room on each page for the next version of a row, so that an update touches no index.
 FILL = {"runs_run": 50, "runs_step": 70, "runs_assignment": 70, "runs_worker": 30}
 FUNCTIONS = Path(__file__).with_name("postgresql.sql")
-START = f"SELECT runs_start({', '.join(['%s'] * 21)})"
-CLAIM = "SELECT * FROM runs_claim(%s, %s, %s, %s, %s) WHERE o_run IS NOT NULL"
-ADVANCE = f"""SELECT * FROM runs_advance(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
-    {CHECKPOINT_SCHEMA}, %s, %s, %s, %s, %s, %s) WHERE o_checkpoint IS NOT NULL"""  # noqa: S608 - a whole number of our own
+START = Prepared(f"SELECT runs_start({', '.join(['%s'] * 21)})")
+CLAIM = Prepared("SELECT * FROM runs_claim(%s, %s, %s, %s, %s) WHERE o_run IS NOT NULL")
+ADVANCE = Prepared(f"""SELECT * FROM runs_advance(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
+    {CHECKPOINT_SCHEMA}, %s, %s, %s, %s, %s, %s) WHERE o_checkpoint IS NOT NULL""")  # noqa: S608 - a whole number of our own
 # ASCII's own separators of records and of their parts: canonical JSON has no such characters.
 RECORD, PART = "\x1e", "\x1f"
 
@@ -39,40 +39,37 @@ def install(database: BaseDatabaseWrapper) -> None:
 
 def start(draft: RunDraft, pull: Pull | None) -> int:
     """See `ledger.lifecycle.start`; rings by itself where there is something to `pull`."""
-    with prepared_cursor() as cursor:
-        cursor.execute(
-            START,
-            [
-                draft.id,
-                draft.tenant_id,
-                draft.workflow,
-                draft.version,
-                draft.plan_hash,
-                draft.reference,
-                draft.labels,
-                draft.start_key,
-                draft.input,
-                draft.input_digest,
-                draft.started_by,
-                draft.step.key,
-                draft.step.scope,
-                draft.step.ordinal,
-                draft.steps_total,
-                draft.body,
-                new_salt(),
-                _offset(),
-                *((pull.key, pull.message, pull.enough) if pull else (None, None, None)),
-            ],
-        )
-        assignment: int = cursor.fetchone()[0]
+    row = START.one(
+        [
+            draft.id,
+            draft.tenant_id,
+            draft.workflow,
+            draft.version,
+            draft.plan_hash,
+            draft.reference,
+            draft.labels,
+            draft.start_key,
+            draft.input,
+            draft.input_digest,
+            draft.started_by,
+            draft.step.key,
+            draft.step.scope,
+            draft.step.ordinal,
+            draft.steps_total,
+            draft.body,
+            new_salt(),
+            _offset(),
+            *((pull.key, pull.message, pull.enough) if pull else (None, None, None)),
+        ]
+    )
+    assert row is not None
+    assignment: int = row[0]
     return assignment
 
 
 def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
     """See `ledger.assignments.claim`."""
-    with prepared_cursor() as cursor:
-        cursor.execute(CLAIM, [worker_id, " ".join(plans), new_salt(), new_salt(), _offset()])
-        row = cursor.fetchone()
+    row = CLAIM.one([worker_id, " ".join(plans), new_salt(), new_salt(), _offset()])
     if row is None:
         return None
     return claimed_from(row, worker_id=worker_id, number=row[4], attempt=row[21])
@@ -81,34 +78,31 @@ def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
 def advance(fence: Fence, change: Advance) -> Advanced:
     """See `ledger.checkpoints.advance`."""
     coming = change.next_step
-    with prepared_cursor() as cursor:
-        cursor.execute(
-            ADVANCE,
-            [
-                fence.run_id,
-                fence.number,
-                fence.worker_id,
-                change.step,
-                change.generation,
-                change.finished,
-                change.facts,
-                change.facts_digest,
-                change.cursor_ordinal,
-                change.cursor_token,
-                change.keys_count,
-                change.keys_digest,
-                coming.key if coming else None,
-                coming.scope if coming else None,
-                coming.ordinal if coming else None,
-                change.outcome if change.ends_run else None,
-                RECORD.join(
-                    PART.join((draft.kind, draft.step, draft.body, new_salt()))
-                    for draft in change.events
-                ),
-                _offset(),
-            ],
-        )
-        row = cursor.fetchone()
+    row = ADVANCE.one(
+        [
+            fence.run_id,
+            fence.number,
+            fence.worker_id,
+            change.step,
+            change.generation,
+            change.finished,
+            change.facts,
+            change.facts_digest,
+            change.cursor_ordinal,
+            change.cursor_token,
+            change.keys_count,
+            change.keys_digest,
+            coming.key if coming else None,
+            coming.scope if coming else None,
+            coming.ordinal if coming else None,
+            change.outcome if change.ends_run else None,
+            RECORD.join(
+                PART.join((draft.kind, draft.step, draft.body, new_salt()))
+                for draft in change.events
+            ),
+            _offset(),
+        ]
+    )
     if row is None:
         raise FenceLost(fence)
     return Advanced(checkpoint=row[0], cancel_requested=row[1], pause_requested=row[2])

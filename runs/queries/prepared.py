@@ -1,8 +1,22 @@
-"""Statements that are asked thousands of times a second, planned once in each process."""
+"""Statements that are asked thousands of times a second, planned once on each connection."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakSet
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.utils import CursorWrapper
+from psycopg.adapt import Transformer
+from psycopg.errors import error_from_result
+from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
+
+# PostgreSQL's code for a prepared statement that this session does not have (any more).
+UNKNOWN_STATEMENT = b"26000"
+
+_numbers = itertools.count(1)
 
 
 def prepared_cursor() -> CursorWrapper:
@@ -13,3 +27,59 @@ def prepared_cursor() -> CursorWrapper:
     database.ensure_connection()
     database.connection.prepare_threshold = 1
     return CursorWrapper(psycopg.Cursor(database.connection), database)
+
+
+class Prepared:
+    """One statement of PostgreSQL's that answers at most one row.
+
+    By itself it is one round trip, and a transaction; it then goes to libpq straight, because a
+    cursor's own work on both sides of it takes a twentieth of the time of a step's whole commit.
+    Inside a transaction, and where statements are counted or logged, it is asked by a cursor.
+    """
+
+    def __init__(self, sql: str) -> None:
+        self.sql, places = sql, itertools.count(1)
+        self._numbered = re.sub("%s", lambda _: f"${next(places)}", sql).encode()
+        self._name = f"milepost_{next(_numbers)}".encode()
+        self._known_to: WeakSet[Any] = WeakSet()
+
+    def one(self, values: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The row, None where there is none. Raises Django's database errors."""
+        database = connections[DEFAULT_DB_ALIAS]
+        if database.in_atomic_block or database.execute_wrappers or database.queries_logged:
+            with prepared_cursor() as cursor:
+                cursor.execute(self.sql, values)
+                row: tuple[Any, ...] | None = cursor.fetchone()
+                return row
+        database.ensure_connection()
+        with database.wrap_database_errors:
+            return self._ask(database.connection, values)
+
+    def _ask(self, session: Any, values: Sequence[Any]) -> tuple[Any, ...] | None:
+        given = [None if value is None else str(value).encode() for value in values]
+        answer = self._execute(session, given)
+        if answer.status != ExecStatus.TUPLES_OK:
+            raise _error(session, answer)
+        if not answer.ntuples:
+            return None
+        reader = Transformer(session)
+        reader.set_pgresult(answer)
+        return reader.load_row(0, tuple)
+
+    def _execute(self, session: Any, given: list[bytes | None]) -> Any:
+        if session in self._known_to:
+            answer = session.pgconn.exec_prepared(self._name, given)
+            # The driver forgets what is prepared whenever something is rolled back.
+            if answer.error_field(DiagnosticField.SQLSTATE) != UNKNOWN_STATEMENT:
+                return answer
+        made = session.pgconn.prepare(self._name, self._numbered)
+        if made.status != ExecStatus.COMMAND_OK:
+            raise _error(session, made)
+        self._known_to.add(session)
+        return session.pgconn.exec_prepared(self._name, given)
+
+
+def _error(session: Any, answer: Any) -> psycopg.Error:
+    if session.pgconn.status != ConnStatus.OK:
+        return psycopg.OperationalError(session.pgconn.get_error_message())
+    return error_from_result(answer)
