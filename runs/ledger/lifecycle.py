@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -75,82 +74,73 @@ def start(
     require(actor, Verb.OPERATE)
     cls = registry.chosen(workflow, version)
     text = canonical.dumps(inputs.validated(cls, dict(data)))
+    draft = _draft(
+        actor, plan_of(cls), text, tenant, reference, dict(labels or {}), start_key or None
+    )
+    asks_first = actor.tenants is not None or start_key or connection.vendor == "sqlite"
+    # One statement, a transaction by itself; where it knows no such tenant or plan, it writes nothing.
+    if not asks_first and _placed(draft):
+        return _started(draft)
     found = starting.standing(tenant=tenant, workflow=cls.name, version=cls.version)
     owner = tenants.require_owner(actor, tenant, found.tenant_id, to="start runs")
-    insert = partial(
-        _insert,
-        actor,
-        cls,
-        owner,
-        text,
-        stored_plan=found.plan_hash,
-        reference=reference,
-        labels=dict(labels or {}),
-        start_key=start_key or None,
-    )
-    if found.plan_hash and not start_key and connection.vendor == "postgresql":
-        return insert()  # One statement, which is a transaction by itself.
     with transaction.atomic():
         if start_key and (known := _started_before(owner, cls, start_key, text)):
             return known
-        return insert()
+        plans.keep_as(plan_of(cls), stored=found.plan_hash)
+        if connection.vendor == "sqlite":
+            conf.ring(sqlite.start(draft, tenant_id=owner))
+        else:
+            _placed(draft)
+        return _started(draft)
 
 
-def _insert(
+def _placed(draft: RunDraft) -> bool:
+    pull = conf.pull()
+    assignment = postgresql.start(draft, pull)
+    if assignment is not None and pull is None:
+        conf.ring(assignment)
+    return assignment is not None
+
+
+def _started(draft: RunDraft) -> Started:
+    return Started(id=draft.id, reference=draft.reference, state=RunState.QUEUED, created=True)
+
+
+def _draft(
     actor: Actor,
-    cls: type[Workflow],
-    owner: int,
+    plan: Plan,
     text: str,
-    *,
-    stored_plan: str | None,
+    tenant: str,
     reference: str | None,
     labels: dict[str, str],
     start_key: str | None,
-) -> Started:
-    plan, run_id = plan_of(cls), new_run_id()
-    first = plan.steps[0]
+) -> RunDraft:
+    run_id, first, digest = new_run_id(), plan.steps[0], canonical.digest(text)
     named = (reference or str(run_id)[-12:])[:200]
-    draft = RunDraft(
+    begun = {
+        "workflow": plan.name,
+        "version": plan.version,
+        "plan_hash": plan.hash,
+        "code": code_digests(plan),
+        "input_digest": digest,
+        "reference": named,
+        "start_key": start_key,
+    }
+    return RunDraft(
         id=run_id,
-        tenant_id=owner,
+        tenant=tenant,
         workflow=plan.name,
         version=plan.version,
-        plan_hash=plans.keep_as(plan, stored=stored_plan),
+        plan_hash=plan.hash,
         reference=named,
         labels=canonical.dumps(labels),
         start_key=start_key,
         input=text,
-        input_digest=canonical.digest(text),
+        input_digest=digest,
         started_by=actor.name,
         step=NextStep(key=first.key, scope=first.scope, ordinal=first.ordinal),
         steps_total=len(plan.steps),
-        body=_first_event(plan, text, reference=named, start_key=start_key),
-    )
-    _place(draft)
-    return Started(id=run_id, reference=named, state=RunState.QUEUED, created=True)
-
-
-def _place(draft: RunDraft) -> None:
-    if connection.vendor == "sqlite":
-        conf.ring(sqlite.start(draft))
-        return
-    pull = conf.pull()
-    assignment = postgresql.start(draft, pull)
-    if pull is None:
-        conf.ring(assignment)
-
-
-def _first_event(plan: Plan, text: str, *, reference: str, start_key: str | None) -> str:
-    return canonical.dumps(
-        {
-            "workflow": plan.name,
-            "version": plan.version,
-            "plan_hash": plan.hash,
-            "code": code_digests(plan),
-            "input_digest": canonical.digest(text),
-            "reference": reference,
-            "start_key": start_key,
-        }
+        body=canonical.dumps(begun),
     )
 
 

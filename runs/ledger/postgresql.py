@@ -17,7 +17,7 @@ from runs.rules.fence import Fence, FenceLost
 # Room on each page for the next version of a row, so that an update touches no index.
 FILL = {"runs_run": 50, "runs_step": 70, "runs_assignment": 70, "runs_worker": 30}
 FUNCTIONS = Path(__file__).with_name("postgresql.sql")
-START = Prepared(f"SELECT runs_start({', '.join(['%s'] * 21)})")
+START = Prepared(f"SELECT runs_start({', '.join(['%s'] * 20)})")
 CLAIM = Prepared("SELECT * FROM runs_claim(%s, %s, %s, %s, %s) WHERE o_run IS NOT NULL")
 ADVANCE = Prepared(f"""SELECT * FROM runs_advance(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
     {CHECKPOINT_SCHEMA}, %s, %s, %s, %s, %s, %s) WHERE o_checkpoint IS NOT NULL""")  # noqa: S608 - a whole number of our own
@@ -37,12 +37,15 @@ def install(database: BaseDatabaseWrapper) -> None:
             cursor.execute(f"ALTER TABLE {table} SET (fillfactor = {percent})")
 
 
-def start(draft: RunDraft, pull: Pull | None) -> int:
-    """See `ledger.lifecycle.start`; rings by itself where there is something to `pull`."""
+def start(draft: RunDraft, pull: Pull | None) -> int | None:
+    """See `ledger.lifecycle.start`; rings by itself where there is something to `pull`.
+
+    None, and nothing is written, where its tenant or the plan of its version is not known yet.
+    """
     row = START.one(
         [
             draft.id,
-            draft.tenant_id,
+            draft.tenant,
             draft.workflow,
             draft.version,
             draft.plan_hash,
@@ -54,7 +57,6 @@ def start(draft: RunDraft, pull: Pull | None) -> int:
             draft.started_by,
             draft.step.key,
             draft.step.scope,
-            draft.step.ordinal,
             draft.steps_total,
             draft.body,
             new_salt(),
@@ -62,9 +64,7 @@ def start(draft: RunDraft, pull: Pull | None) -> int:
             *((pull.key, pull.message, pull.enough) if pull else (None, None, None)),
         ]
     )
-    assert row is not None
-    assignment: int = row[0]
-    return assignment
+    return row[0] if row else None
 
 
 def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:

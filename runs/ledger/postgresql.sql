@@ -10,11 +10,12 @@ CREATE OR REPLACE FUNCTION runs_link(
 $$;
 
 -- A new run with its first event, its first step and its place on the list of work; where the bell
--- is a table, it rings as well, so that a start is one round trip.
+-- is a table, it rings as well, so that a start is one round trip. Writes nothing and answers null
+-- where there is no such tenant, or the version was never started with this plan.
 CREATE OR REPLACE FUNCTION runs_start(
-    p_run uuid, p_tenant bigint, p_workflow text, p_version int, p_plan text, p_reference text,
+    p_run uuid, p_tenant text, p_workflow text, p_version int, p_plan text, p_reference text,
     p_labels text, p_start_key text, p_input text, p_input_digest text, p_by text, p_step text,
-    p_scope text, p_ordinal int, p_total int, p_body text, p_salt text, p_offset interval,
+    p_scope text, p_total int, p_body text, p_salt text, p_offset interval,
     p_bell text, p_message text, p_enough int
 ) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,22 +23,29 @@ DECLARE
     at text := to_char(ts AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
     digest text := encode(sha256(convert_to(p_salt || p_body, 'UTF8')), 'hex');
     hash text := runs_link('', 1, at, 'run.started', '', 0, p_by, digest);
+    tenant bigint;
     placed bigint;
 BEGIN
+    SELECT t.id INTO tenant FROM runs_tenant t, runs_plan p
+    WHERE t.slug = p_tenant AND p.hash = p_plan AND p.workflow = p_workflow
+        AND p.version = p_version;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO runs_run (id, tenant_id, workflow, version, plan_hash, reference, labels,
         start_key, input, input_digest, started_by, state, reason, step, step_ordinal,
         steps_total, generation, cancel_requested, pause_requested, fence, checkpoint, seq, head,
         created_at, updated_at)
-    VALUES (p_run, p_tenant, p_workflow, p_version, p_plan, p_reference, p_labels::jsonb,
-        p_start_key, p_input, p_input_digest, p_by, 'queued', '', p_step, p_ordinal,
+    VALUES (p_run, tenant, p_workflow, p_version, p_plan, p_reference, p_labels::jsonb,
+        p_start_key, p_input, p_input_digest, p_by, 'queued', '', p_step, 1,
         p_total, 1, false, false, 0, 0, 1, hash, ts, ts);
     INSERT INTO runs_auditevent (tenant_id, run_id, seq, kind, step, fence, actor, at, body, salt,
         payload_digest, prev, hash)
-    VALUES (p_tenant, p_run, 1, 'run.started', '', 0, p_by, ts, p_body, p_salt, digest, '', hash);
+    VALUES (tenant, p_run, 1, 'run.started', '', 0, p_by, ts, p_body, p_salt, digest, '', hash);
     INSERT INTO runs_step (run_id, key, scope, ordinal, generation, superseded, state, attempt,
         failures, crashes, fence, facts, facts_digest, cursor_ordinal, cursor_token, error_class,
         error)
-    VALUES (p_run, p_step, p_scope, p_ordinal, 1, false, 'pending', 0, 0, 0, 0, '{}', '', 0, '',
+    VALUES (p_run, p_step, p_scope, 1, 1, false, 'pending', 0, 0, 0, 0, '{}', '', 0, '',
         '', '');
     INSERT INTO runs_assignment (run_id, from_step, state, reason, outcome, placed_at)
     VALUES (p_run, p_step, 'placed', 'start', '', ts)

@@ -102,14 +102,14 @@ WHERE id = %s AND fence = %s
 """
 
 
-def start(draft: RunDraft) -> int:
+def start(draft: RunDraft, *, tenant_id: int) -> int:
     """See `ledger.lifecycle.start`."""
     with transaction.atomic(), connection.cursor() as cursor:
         now, run = db_now(), draft.id.hex
         at = _text(now)
-        chain = _Chain(cursor, draft.tenant_id, run, 0, draft.started_by, 0, "", now)
+        chain = _Chain(cursor, tenant_id, run, 0, draft.started_by, 0, "", now)
         chain.add(Draft(kind="run.started", body=draft.body))
-        identity: list[Any] = [run, draft.tenant_id, draft.workflow, draft.version, draft.plan_hash]
+        identity: list[Any] = [run, tenant_id, draft.workflow, draft.version, draft.plan_hash]
         given: list[Any] = [
             draft.reference,
             draft.labels,

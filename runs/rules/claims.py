@@ -100,7 +100,7 @@ class RunDraft:
     """A run about to be started, with its first step; `body` is that of its first event."""
 
     id: UUID
-    tenant_id: int
+    tenant: str
     workflow: str
     version: int
     plan_hash: str
