@@ -17,6 +17,7 @@ from runs.engine.limits import DeadlineOver, StepLimit, TimeIsUp
 from runs.engine.refusing import park_refused, refuse_unknown
 from runs.engine.session import (
     Attempt,
+    Following,
     Keeper,
     NewerCheckpoint,
     Session,
@@ -53,16 +54,23 @@ class ReturnedValue(RuntimeError):
     """A step's body returned a value; nobody reads it, facts are written with `run.write`."""
 
 
-def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> bool:
+def execute(
+    claimed: Claimed,
+    *,
+    keeper: Keeper,
+    stop_at_boundary: Callable[[], str],
+    following: Following,
+) -> bool:
     """Work on a run until it ends, parks, or is handed back; False when it is somebody else's.
 
     `stop_at_boundary` gives the reason to hand the run back at its next checkpoint, or "".
+    `following` is given the run that was taken where this one came to its end.
     """
     fence = claimed.fence
     facts = {"run": str(fence.run_id), "fence": fence.number}
     log.info("run.claimed", extra={**facts, "step": claimed.step.key, "reason": claimed.reason})
     try:
-        _until_left(claimed, keeper, stop_at_boundary)
+        _until_left(claimed, keeper, stop_at_boundary, following)
     except Parked:
         log.info("run.parked", extra=facts)
     except FenceLost:
@@ -80,9 +88,15 @@ def execute(claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], 
     return True
 
 
-def _until_left(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> None:
+def _until_left(
+    claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str], following: Following
+) -> None:
     try:
-        _work(claimed, keeper, stop_at_boundary)
+        _work(
+            open_session(
+                claimed, keeper=keeper, stop_at_boundary=stop_at_boundary, following=following
+            )
+        )
     except HandBack as left:
         lifecycle.hand_back(claimed.fence, because=left.because, entered=left.entered)
         log.info(
@@ -101,14 +115,13 @@ def _fail(fence: Fence, error: Exception) -> None:
         lifecycle.fail(fence, reason=reason, error_class=type(error).__name__)
 
 
-def _work(claimed: Claimed, keeper: Keeper, stop_at_boundary: Callable[[], str]) -> None:
-    session = open_session(claimed, keeper=keeper, stop_at_boundary=stop_at_boundary)
+def _work(session: Session) -> None:
     faults.attend(session)
-    if claimed.cancel_requested or claimed.pause_requested:
+    if session.claimed.cancel_requested or session.claimed.pause_requested:
         raise StopRequested
     session.ends_at = stopping.ends_at(session)
     while _attempt(session) is Went.ON:
-        if because := stop_at_boundary():
+        if because := session.stop_at_boundary():
             raise HandBack(because, entered=False)
 
 

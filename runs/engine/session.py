@@ -1,6 +1,6 @@
 """A worker's view of the run it holds, while it holds it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -26,6 +26,24 @@ class Keeper(Protocol):
     def trusts_its_lease(self) -> bool: ...
 
     def wait_until_trusted(self) -> bool: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Following:
+    """The run that a worker holds next: taken in the commit that ends the one before.
+
+    `looked` when that commit was asked for one, whether or not there was one.
+    """
+
+    plans: Sequence[str]
+    is_wanted: Callable[[], bool]
+    looked: bool = False
+    taken: Claimed | None = None
+
+    def take(self) -> Claimed | None:
+        """Into the caller's hands, once."""
+        taken, self.taken = self.taken, None
+        return taken
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,6 +100,7 @@ class Session:
     keys_count: int
     keys_digest: str
     stop_at_boundary: Callable[[], str]
+    following: Following
     is_fresh: bool
     written: Written = field(default_factory=Written)
     left: BaseException | None = None
@@ -108,7 +127,11 @@ class NewerCheckpoint(RuntimeError):
 
 
 def open_session(
-    claimed: Claimed, *, keeper: Keeper, stop_at_boundary: Callable[[], str]
+    claimed: Claimed,
+    *,
+    keeper: Keeper,
+    stop_at_boundary: Callable[[], str],
+    following: Following,
 ) -> Session:
     """Load what the run has come to; a first claim needs no query at all."""
     cls = registry.get(claimed.workflow, claimed.version)
@@ -129,6 +152,7 @@ def open_session(
         keys_count=reached.keys_count,
         keys_digest=reached.keys_digest,
         stop_at_boundary=stop_at_boundary,
+        following=following,
         is_fresh=claimed.reason == "start" and claimed.step.attempt == 1,
     )
 

@@ -1,7 +1,7 @@
 """The commit of a page, and of a whole step: what the attempt made becomes a checkpoint."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from runs.engine import faults
 from runs.engine.interruptions import HandBack, StopRequested
 from runs.engine.limits import StepLimit
 from runs.engine.one_database import no_other_database
-from runs.engine.session import Attempt, Session
+from runs.engine.session import Attempt, Following, Session
 from runs.ledger import checkpoints
 from runs.queries import resume
 from runs.queries.audit_line import audit_line_after
@@ -220,7 +220,19 @@ def _commit(
         events=drafts,
     )
     faults.reach("before_commit")
-    return checkpoints.advance(session.fence, change, place=attempt.place, written=written)
+    then = _plans_to_take(session.following) if ends else ()
+    advanced = checkpoints.advance(
+        session.fence, change, place=attempt.place, written=written, then=then
+    )
+    session.following.looked, session.following.taken = bool(then), advanced.taken
+    return advanced
+
+
+def _plans_to_take(following: Following) -> Sequence[str]:
+    # An author's transaction may still be rolled back, and what it took with it.
+    if connection.in_atomic_block or not following.is_wanted():
+        return ()
+    return following.plans
 
 
 def orphans(session: Session, attempt: Attempt) -> list[str]:

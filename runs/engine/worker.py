@@ -19,6 +19,7 @@ from runs.engine.away import AWAY, is_away
 from runs.engine.executor import execute
 from runs.engine.heartbeats import Heartbeats
 from runs.engine.lease_keeper import LeaseKeeper
+from runs.engine.session import Following
 from runs.engine.versions import Caretaker, code_here
 from runs.ledger import assignments, lifecycle, takeover, workers
 from runs.queries import resume
@@ -85,18 +86,25 @@ class Worker:
                 return "others are waiting too"
             return ""
 
-        while not stop() and time.monotonic() < until:
+        following = Following(
+            plans=self.plans, is_wanted=lambda: not stop() and time.monotonic() < until
+        )
+        while following.taken or following.is_wanted():
             self.caretaker.look_when_due()
-            claimed = self._claim(stop)
-            if claimed is None:
+            if (claimed := following.take() or self._claim(stop)) is None:
                 return True
-            self._work_on(claimed, boundary)
+            following.looked = False
+            self._work_on(claimed, boundary, following)
+            if following.looked and not following.taken:
+                return True
         return False
 
-    def _work_on(self, claimed: Claimed, boundary: Callable[[], str]) -> None:
+    def _work_on(self, claimed: Claimed, boundary: Callable[[], str], following: Following) -> None:
         try:
             with self._beating(claimed):
-                kept = execute(claimed, keeper=self.keeper, stop_at_boundary=boundary)
+                kept = execute(
+                    claimed, keeper=self.keeper, stop_at_boundary=boundary, following=following
+                )
             if not kept:
                 self._end_if_replaced()
         except AWAY as error:
@@ -132,13 +140,11 @@ class Worker:
         except AWAY as error:
             log.warning("worker.claim_in_doubt", extra={"error": str(error)})
         # It may have been committed, and the answer lost: what is held unknowingly is placed again.
-        self._until_the_database_is_back(
-            lambda: takeover.take_over(
-                self.id, because="its claim was not answered", crashed=False
-            ),
-            stop=stop,
-        )
+        self._until_the_database_is_back(self._let_go_of_unanswered, stop=stop)
         return None
+
+    def _let_go_of_unanswered(self) -> None:
+        takeover.take_over(self.id, because="its claim was not answered", crashed=False)
 
     def _give_back(self, fence: Fence, error: Exception) -> None:
         """The database went away in the middle: give the run back as soon as it is there again.
@@ -153,6 +159,8 @@ class Worker:
             self._until_the_database_is_back(
                 lambda: lifecycle.hand_back(fence, because="the database was away", entered=True)
             )
+        # What was not answered may have been the end of this run, and have taken another one.
+        self._until_the_database_is_back(self._let_go_of_unanswered)
 
     def _until_the_database_is_back(
         self, write: Callable[[], object], *, stop: Callable[[], bool] = lambda: False

@@ -3,7 +3,9 @@
 The functions are made again after every migration, like the guards (R20).
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -19,8 +21,13 @@ FILL = {"runs_run": 50, "runs_step": 70, "runs_assignment": 70, "runs_worker": 3
 FUNCTIONS = Path(__file__).with_name("postgresql.sql")
 START = Prepared(f"SELECT runs_start({', '.join(['%s'] * 20)})")
 CLAIM = Prepared("SELECT * FROM runs_claim(%s, %s, %s, %s, %s) WHERE o_run IS NOT NULL")
-ADVANCE = Prepared(f"""SELECT * FROM runs_advance(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
-    {CHECKPOINT_SCHEMA}, %s, %s, %s, %s, %s, %s) WHERE o_checkpoint IS NOT NULL""")  # noqa: S608 - a whole number of our own
+_ADVANCE = f"runs_advance({', '.join(['%s'] * 12)}, {CHECKPOINT_SCHEMA}, {', '.join(['%s'] * 6)})"
+ADVANCE = Prepared(f"SELECT * FROM {_ADVANCE} WHERE o_checkpoint IS NOT NULL")  # noqa: S608 - names of our own
+# The end of one run and the claim of the next: the left side of a loop is asked first.
+ADVANCE_AND_CLAIM = Prepared(
+    f"SELECT * FROM {_ADVANCE} AS ended LEFT JOIN runs_claim(%s, %s, %s, %s, %s) AS taken"  # noqa: S608
+    " ON true WHERE ended.o_checkpoint IS NOT NULL"
+)
 # ASCII's own separators of records and of their parts: canonical JSON has no such characters.
 RECORD, PART = "\x1e", "\x1f"
 
@@ -67,42 +74,58 @@ def start(draft: RunDraft, pull: Pull | None) -> int | None:
     return row[0] if row else None
 
 
-def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
+def claim(*, worker_id: UUID, plans: Sequence[str]) -> Claimed | None:
     """See `ledger.assignments.claim`."""
-    row = CLAIM.one([worker_id, " ".join(plans), new_salt(), new_salt(), _offset()])
-    if row is None:
-        return None
+    row = CLAIM.one(_claim(worker_id, plans))
+    return _claimed(row, worker_id) if row else None
+
+
+def _claim(worker_id: UUID, plans: Sequence[str]) -> list[object]:
+    return [worker_id, " ".join(plans), new_salt(), new_salt(), _offset()]
+
+
+def _claimed(row: Sequence[Any], worker_id: UUID) -> Claimed:
     return claimed_from(row, worker_id=worker_id, number=row[4], attempt=row[21])
 
 
-def advance(fence: Fence, change: Advance) -> Advanced:
+def advance(fence: Fence, change: Advance, then: Sequence[str] = ()) -> Advanced:
     """See `ledger.checkpoints.advance`."""
-    coming = change.next_step
-    row = ADVANCE.one(
-        [
-            fence.run_id,
-            fence.number,
-            fence.worker_id,
-            change.step,
-            change.generation,
-            change.finished,
-            change.facts,
-            change.facts_digest,
-            change.cursor_ordinal,
-            change.cursor_token,
-            change.keys_count,
-            change.keys_digest,
-            coming.key if coming else None,
-            coming.scope if coming else None,
-            coming.ordinal if coming else None,
-            change.outcome if change.ends_run else None,
-            RECORD.join(
-                PART.join((draft.kind, draft.step, draft.body, new_salt()))
-                for draft in change.events
-            ),
-            _offset(),
-        ]
-    )
+    given = _advance(fence, change)
+    if then:
+        row = ADVANCE_AND_CLAIM.one([*given, *_claim(fence.worker_id, then)])
+    else:
+        row = ADVANCE.one(given)
     if row is None:
         raise FenceLost(fence)
-    return Advanced(checkpoint=row[0], cancel_requested=row[1], pause_requested=row[2])
+    checkpoint, cancel, pause, *claim = row
+    # Its third column is the run, null where there was none to claim.
+    taken = _claimed(claim, fence.worker_id) if then and claim[2] else None
+    return Advanced(
+        checkpoint=checkpoint, cancel_requested=cancel, pause_requested=pause, taken=taken
+    )
+
+
+def _advance(fence: Fence, change: Advance) -> list[object]:
+    coming = change.next_step
+    return [
+        fence.run_id,
+        fence.number,
+        fence.worker_id,
+        change.step,
+        change.generation,
+        change.finished,
+        change.facts,
+        change.facts_digest,
+        change.cursor_ordinal,
+        change.cursor_token,
+        change.keys_count,
+        change.keys_digest,
+        coming.key if coming else None,
+        coming.scope if coming else None,
+        coming.ordinal if coming else None,
+        change.outcome if change.ends_run else None,
+        RECORD.join(
+            PART.join((draft.kind, draft.step, draft.body, new_salt())) for draft in change.events
+        ),
+        _offset(),
+    ]

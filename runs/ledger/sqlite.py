@@ -3,6 +3,7 @@
 The ORM reaches a fifth of what the bare driver does here, raw statements about two fifths.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -126,7 +127,7 @@ def start(draft: RunDraft, *, tenant_id: int) -> int:
         return int(cursor.lastrowid)
 
 
-def claim(*, worker_id: UUID, plans: list[str]) -> Claimed | None:
+def claim(*, worker_id: UUID, plans: Sequence[str]) -> Claimed | None:
     """See `ledger.assignments.claim`."""
     with connection.cursor() as cursor:
         cursor.execute(ANY_PLACED)
@@ -155,7 +156,7 @@ def _take(cursor: CursorWrapper, worker_id: UUID, row: tuple[Any, ...]) -> Claim
     return claimed_from(row, worker_id=worker_id, number=number, attempt=attempt)
 
 
-def advance(fence: Fence, change: Advance) -> Advanced:
+def advance(fence: Fence, change: Advance, then: Sequence[str] = ()) -> Advanced:
     """See `ledger.checkpoints.advance`."""
     run, worker = fence.run_id.hex, fence.worker_id.hex
     with transaction.atomic(), connection.cursor() as cursor:
@@ -175,8 +176,12 @@ def advance(fence: Fence, change: Advance) -> Advanced:
         _write_checkpoint(cursor, fence, change, checkpoint + 1, _text(now))
         chain.write()
         _write_run(cursor, fence, change, chain, checkpoint + 1, _text(now))
+        taken = claim(worker_id=fence.worker_id, plans=then) if then else None
     return Advanced(
-        checkpoint=checkpoint + 1, cancel_requested=bool(cancel), pause_requested=bool(pause)
+        checkpoint=checkpoint + 1,
+        cancel_requested=bool(cancel),
+        pause_requested=bool(pause),
+        taken=taken,
     )
 
 

@@ -142,8 +142,12 @@ class Advance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advanced:
-    """What the commit found: its checkpoint's number and what has been asked meanwhile."""
+    """What the commit found: its checkpoint's number and what has been asked meanwhile.
+
+    `taken` is the run that its worker holds next, where it asked for one and there was one.
+    """
 
     checkpoint: int
     cancel_requested: bool
     pause_requested: bool
+    taken: Claimed | None = None

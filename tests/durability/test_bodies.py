@@ -11,6 +11,7 @@ from django.db import OperationalError, connection, transaction
 from runs.definition import Retry
 from runs.engine import executor
 from runs.engine.parking import InsideTransaction
+from runs.engine.session import Following
 from runs.ledger import assignments, lifecycle, takeover
 from runs.models import Artifact, Call, LogLine, PlannedCall, Step, Wait
 from runs.queries.verify import violations
@@ -403,7 +404,10 @@ def test_a_worker_whose_fence_is_lost_when_it_leaves_goes_on_with_other_work(
                 claimed = assignments.claim(worker_id=worker.id, plans=worker.plans)
                 assert claimed is not None
                 executor.execute(
-                    claimed, keeper=worker.keeper, stop_at_boundary=lambda: next(reasons, "")
+                    claimed,
+                    keeper=worker.keeper,
+                    stop_at_boundary=lambda: next(reasons, ""),
+                    following=Following(plans=worker.plans, is_wanted=lambda: False),
                 )
                 assert runs.state_of(run_id) in {"queued", "succeeded"}
 
