@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from runs.models import Assignment, Call, Run, Step, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
@@ -31,6 +31,7 @@ class Wanted:
     within: timedelta | None = None
     hour: datetime | None = None
     text: str = ""
+    longest_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +53,22 @@ def wanted_runs(actor: Actor, wanted: Wanted, *, now: datetime) -> QuerySet[Run]
         runs = runs.filter(state=wanted.state)
     if wanted.workflow:
         runs = runs.filter(workflow=wanted.workflow)
-    if wanted.waits_for:
-        runs = runs.filter(waits__state=WaitState.OPEN.value, waits__kind=wanted.waits_for)
+    if wanted.waits_for or wanted.longest_waiting:
+        runs = _waiting(runs, wanted)
     if wanted.within:
         runs = runs.filter(created_at__gte=now - wanted.within)
     if wanted.hour:
         runs = runs.filter(created_at__gte=wanted.hour, created_at__lt=wanted.hour + HOUR)
     return runs.filter(_named(wanted.text)) if wanted.text else runs
+
+
+def _waiting(runs: QuerySet[Run], wanted: Wanted) -> QuerySet[Run]:
+    """Those with an open wait, and since when; it is one at most, so no run comes twice."""
+    kind = {"waits__kind": wanted.waits_for} if wanted.waits_for else {}
+    runs = runs.filter(waits__state=WaitState.OPEN.value, **kind)
+    if not wanted.longest_waiting:
+        return runs
+    return runs.filter(state=RunState.WAITING.value).annotate(waits_since=F("waits__opened_at"))
 
 
 def _named(text: str) -> Q:
@@ -70,8 +80,14 @@ def _named(text: str) -> Q:
         return named
 
 
-def page_of(runs: QuerySet[Run], *, position: Position | None, size: int = PAGE) -> Slice[Run]:
-    return slice_of(runs, by="created_at", position=position, size=size)
+def page_of(
+    runs: QuerySet[Run], wanted: Wanted, *, position: Position | None, size: int = PAGE
+) -> Slice[Run]:
+    """The last started first, or whoever waits longest: each order has an index that serves it."""
+    by = "waits_since" if wanted.longest_waiting else "created_at"
+    return slice_of(
+        runs, by=by, position=position, size=size, descending=not wanted.longest_waiting
+    )
 
 
 def count_of(runs: QuerySet[Run]) -> int:

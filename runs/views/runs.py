@@ -26,7 +26,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     valid = asked.form.is_valid()
     wanted = asked.wanted if valid else Wanted()
     runs = pages_runs.wanted_runs(actor_of(request), wanted, now=now)
-    found = pages_runs.page_of(runs, position=position_in(request))
+    found = pages_runs.page_of(runs, wanted, position=position_in(request))
     return page_or_part(
         request,
         "runs/run_list.html",
@@ -38,7 +38,7 @@ def index(request: HtmxRequest) -> HttpResponse:
         amount=pages_runs.count_of(runs),
         newer_url=link_to(request, at=found.newer) if found.newer else "",
         older_url=link_to(request, at=found.older) if found.older else "",
-        **_region(request, pages_runs.rows_of(found.rows, now=now), new=0),
+        **_region(request, wanted, pages_runs.rows_of(found.rows, now=now), new=0),
     )
 
 
@@ -50,12 +50,12 @@ def rows(request: HtmxRequest) -> HttpResponse:
         return HttpResponseBadRequest("That is not a list this page has shown.")
     seen = pages_runs.seen_again(actor_of(request), ids)
     new = 0
-    if "at" not in request.GET:
+    if "at" not in request.GET and not asked.wanted.longest_waiting:
         runs = pages_runs.wanted_runs(actor_of(request), asked.wanted, now=now)
         new = pages_runs.newer_than(runs, seen[0] if seen else None)
     if same := unchanged(request, _version(pages_runs.version_of(seen), new)):
         return same
-    region = _region(request, pages_runs.rows_of(seen, now=now), new=new)
+    region = _region(request, asked.wanted, pages_runs.rows_of(seen, now=now), new=new)
     return page_or_part(request, "runs/_run_rows.html", "runs/_run_rows.html", now=now, **region)
 
 
@@ -72,13 +72,16 @@ def _ids(request: HtmxRequest) -> list[UUID] | None:
     return ids if len(ids) <= pages_runs.PAGE else None
 
 
-def _region(request: HtmxRequest, rows: Sequence[Row], *, new: int) -> dict[str, Any]:
+def _region(
+    request: HtmxRequest, wanted: Wanted, rows: Sequence[Row], *, new: int
+) -> dict[str, Any]:
     """What the refreshed part needs: its rows, its version, and where to ask again."""
     ids = ".".join(row.run.pk.hex for row in rows)
     return {
         "rows": rows,
-        "table": RunTable(rows),
+        "table": RunTable(rows, by="why" if wanted.longest_waiting else "started"),
         "new": new,
+        "longest": wanted.longest_waiting,
         "version": _version(pages_runs.version_of(row.run for row in rows), new),
         "rows_url": reverse("runs:run_rows") + link_to(request, ids=ids),
         "top_url": reverse("runs:run_list") + link_to(request, ids=None, at=None),

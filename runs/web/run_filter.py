@@ -20,12 +20,13 @@ WINDOWS = {
     "all": ("any time", None),
 }
 DEFAULT_WINDOW = "7d"
+LONGEST = "waiting"
 
 
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     """The names in the address of the list; an unset window is seven days, `all` is all.
 
-    A bar of the first page leads to one hour, which is then a choice as well.
+    Whoever waits longest may have begun at any time, so there an unset window is all. A bar of the first page leads to one hour, which is then a choice as well.
     """
 
     state = django_filters.ChoiceFilter(
@@ -40,11 +41,16 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
         choices=[(kind.value, kind.value) for kind in WaitKind],
     )
     started = django_filters.ChoiceFilter(label="Started", empty_label=None)
+    sort = django_filters.ChoiceFilter(
+        label="First",
+        empty_label="the newest start",
+        choices=[(LONGEST, "who waits longest")],
+    )
     q = django_filters.CharFilter(label="Reference, run id or key", max_length=300)
 
     def __init__(self, data: QueryDict, *, workflows: Sequence[str], runs: Any) -> None:
         asked = data.copy()
-        asked.setdefault("started", DEFAULT_WINDOW)
+        asked.setdefault("started", "all" if asked.get("sort") == LONGEST else DEFAULT_WINDOW)
         started = str(asked["started"])
         self.hour = hour_named(started)
         super().__init__(asked, queryset=runs)
@@ -66,6 +72,7 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
             within=WINDOWS[started][1] if started in WINDOWS else None,
             hour=self.hour,
             text=said["q"].strip(),
+            longest_waiting=said["sort"] == LONGEST,
         )
 
 

@@ -122,7 +122,8 @@ class Command(RedoingCommand):
         now = db_now()
         wanted = pages_runs.Wanted(state=state, workflow=workflow)
         runs = pages_runs.wanted_runs(actor, wanted, now=now)
-        rows = pages_runs.rows_of(pages_runs.page_of(runs, position=None, size=limit).rows, now=now)
+        found = pages_runs.page_of(runs, wanted, position=None, size=limit)
+        rows = pages_runs.rows_of(found.rows, now=now)
         listed = [shown.run_listed(row.run, row.why) for row in rows]
         self.say({"runs": listed}, wording.lines_of_list(listed), as_json=as_json)
 
