@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from runs.definition import registry
+from runs.definition.places import Place
 from runs.models import Run, Tenant
 from tests.dashboard.builders import many_runs, start
 
