@@ -29,6 +29,6 @@ class RunTable(tables.Table):  # type: ignore[misc]
     class Meta:
         template_name = "runs/_run_table.html"
 
-    def __init__(self, rows: Sequence[Row], *, by: str) -> None:
+    def __init__(self, rows: Sequence[Row], *, by: str, selectable: bool) -> None:
         super().__init__(rows)
-        self.sorted_by = by
+        self.sorted_by, self.selectable = by, selectable

@@ -18,6 +18,7 @@ from runs.models.planned_call import PlannedCall
 from runs.models.replay import Replay
 from runs.models.run import Run
 from runs.models.schedule import Firing, Schedule
+from runs.models.selection import Selection, SelectionItem
 from runs.models.step import Step
 from runs.models.tenant import Membership, Tenant
 from runs.models.tick import Tick
@@ -45,6 +46,8 @@ __all__ = [
     "Replay",
     "Run",
     "Schedule",
+    "Selection",
+    "SelectionItem",
     "Step",
     "Tenant",
     "Tick",

@@ -92,6 +92,7 @@ class RunPage:
         return (
             ("runs:replay", "Replay from a checkpoint…"),
             ("runs:restart", "Restart as a new run…"),
+            ("runs:label", "Label…"),
         )
 
     @property

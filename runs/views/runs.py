@@ -1,7 +1,6 @@
 """The list of runs, and the rows of it that a reader already has before their eyes."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,17 +11,16 @@ from django.views.decorators.http import require_safe
 from runs.queries import pages_runs
 from runs.queries.clock import db_now
 from runs.queries.pages_runs import Row, Wanted
-from runs.queries.plans import stored_workflows
 from runs.rules.policy import Verb, may
 from runs.tables import RunTable
 from runs.web import HtmxRequest, actor_of, link_to, page_or_part, position_in, unchanged
-from runs.web.run_filter import RunFilter
+from runs.web.run_filter import filter_of
 
 
 @require_safe
 def index(request: HtmxRequest) -> HttpResponse:
     now = db_now()
-    asked = _asked(request, now=now)
+    asked = filter_of(actor_of(request), request.GET, now=now)
     valid = asked.form.is_valid()
     wanted = asked.wanted if valid else Wanted()
     runs = pages_runs.wanted_runs(actor_of(request), wanted, now=now)
@@ -34,6 +32,7 @@ def index(request: HtmxRequest) -> HttpResponse:
         status=200 if valid else 422,
         now=now,
         filter=asked,
+        asked_for=link_to(request, at=None, ids=None)[1:],
         may_operate=may(actor_of(request), Verb.OPERATE),
         amount=pages_runs.count_of(runs),
         newer_url=link_to(request, at=found.newer) if found.newer else "",
@@ -45,7 +44,7 @@ def index(request: HtmxRequest) -> HttpResponse:
 @require_safe
 def rows(request: HtmxRequest) -> HttpResponse:
     now, ids = db_now(), _ids(request)
-    asked = _asked(request, now=now)
+    asked = filter_of(actor_of(request), request.GET, now=now)
     if ids is None or not asked.form.is_valid():
         return HttpResponseBadRequest("That is not a list this page has shown.")
     seen = pages_runs.seen_again(actor_of(request), ids)
@@ -57,11 +56,6 @@ def rows(request: HtmxRequest) -> HttpResponse:
         return same
     region = _region(request, asked.wanted, pages_runs.rows_of(seen, now=now), new=new)
     return page_or_part(request, "runs/_run_rows.html", "runs/_run_rows.html", now=now, **region)
-
-
-def _asked(request: HtmxRequest, *, now: datetime) -> RunFilter:
-    everything = pages_runs.wanted_runs(actor_of(request), Wanted(), now=now)
-    return RunFilter(request.GET, workflows=stored_workflows(), runs=everything)
 
 
 def _ids(request: HtmxRequest) -> list[UUID] | None:
@@ -79,7 +73,11 @@ def _region(
     ids = ".".join(row.run.pk.hex for row in rows)
     return {
         "rows": rows,
-        "table": RunTable(rows, by="why" if wanted.longest_waiting else "started"),
+        "table": RunTable(
+            rows,
+            by="why" if wanted.longest_waiting else "started",
+            selectable=may(actor_of(request), Verb.OPERATE),
+        ),
         "new": new,
         "longest": wanted.longest_waiting,
         "version": _version(pages_runs.version_of(row.run for row in rows), new),

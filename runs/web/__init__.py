@@ -6,7 +6,6 @@ from functools import wraps
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from django.contrib.auth.models import User
 from django.core import signing
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -15,19 +14,13 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
 
+from runs.queries.actors import actor_for
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position
-from runs.queries.memberships import all_tenants, tenants_of
 from runs.rules.policy import Actor, NotAllowed, Verb, may
 from runs.web.proofs import signed_in_at
 
 View = Callable[..., HttpResponseBase]
-PERMISSIONS = {
-    Verb.OPERATE: "runs.operate",
-    Verb.DECIDE: "approvals.decide",
-    Verb.VIEW_PAYLOADS: "runs.view_payloads",
-    Verb.ADMINISTER: "runs.administer",
-}
 THEMES = ("system", "light", "dark")
 CURSOR_SALT = "milepost.cursor"
 MOST_DIGITS = 19
@@ -51,21 +44,6 @@ def _actor(request: HttpRequest) -> Actor:
     if not request.user.is_authenticated:
         raise PermissionDenied("Sign in first.")
     return replace(actor_for(request.user), signed_in_at=signed_in_at(request))
-
-
-def actor_for(user: User) -> Actor:
-    """A person as policy knows them, whichever door they came through."""
-    return Actor(
-        kind="user",
-        name=user.get_username(),
-        user_id=user.pk,
-        tenants=all_tenants() if user.is_superuser else tenants_of(user.pk),
-        permissions=frozenset(
-            verb.value for verb, name in PERMISSIONS.items() if user.has_perm(name)
-        ),
-        groups=frozenset(user.groups.values_list("name", flat=True)),
-        administrator=user.has_perm(PERMISSIONS[Verb.ADMINISTER]),
-    )
 
 
 def permitted(verb: Verb) -> Callable[[View], View]:

@@ -8,8 +8,10 @@ import django_filters
 from django.http import QueryDict
 from django.utils import timezone
 
-from runs.queries.pages_runs import Wanted
+from runs.queries.pages_runs import Wanted, wanted_runs
+from runs.queries.plans import stored_workflows
 from runs.rules.hours import HOUR, hour_named
+from runs.rules.policy import Actor
 from runs.rules.states import RunState, WaitKind
 
 WINDOWS = {
@@ -74,6 +76,12 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
             text=said["q"].strip(),
             longest_waiting=said["sort"] == LONGEST,
         )
+
+
+def filter_of(actor: Actor, asked: QueryDict, *, now: datetime) -> RunFilter:
+    """What this address asks of the runs that the actor sees."""
+    everything = wanted_runs(actor, Wanted(), now=now)
+    return RunFilter(asked, workflows=stored_workflows(), runs=everything)
 
 
 def _in_words(hour: datetime) -> str:

@@ -13,10 +13,11 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from approvals.ledger import delegating, rule_book
 from approvals.ledger.rule_book import Terms
 from approvals.models import Batch, Decision, Record
-from runs.ledger import event_keys, schedules, waking
+from runs.ledger import event_keys, schedules, selecting, waking
 from runs.models import Artifact, Call, Event, Membership, Message, Tenant, Worker
 from runs.queries.clock import db_now
 from runs.rules.schedules import Wish
+from runs.rules.together import Together
 from tests.approvals.builders import a_decision, a_person, acting, decide
 from tests.dashboard.builders import start, work
 from tests.dashboard.monitored import Monitored
@@ -108,6 +109,7 @@ class Examples:
             "channel_id": lambda: self.channel_id,
             "rule_id": lambda: self.rule_id,
             "batch_id": lambda: self.batch_id,
+            "selection_id": lambda: self.selection_id,
             "delegation_id": lambda: self.delegation_id,
             "who": lambda: "MQ",
             "token": lambda: "no-token",
@@ -196,6 +198,13 @@ class Examples:
     def batch_id(self) -> int:
         return Batch.objects.create(
             tenant=runs.the_tenant(), shape="", by="tests", option="yes", amount=0, at=db_now()
+        ).pk
+
+    @cached_property
+    def selection_id(self) -> int:
+        chosen = [self.opened.run_id]
+        return selecting.choose(
+            runs.the_operator(), chosen, verb=Together.CANCEL, asked_for=""
         ).pk
 
     @cached_property
