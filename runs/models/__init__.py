@@ -12,6 +12,7 @@ from runs.models.event import Event
 from runs.models.event_key import EventKey
 from runs.models.judgement import Judgement
 from runs.models.log_line import LogLine
+from runs.models.note import Note
 from runs.models.outbox import Message
 from runs.models.plan import Plan
 from runs.models.planned_call import PlannedCall
@@ -41,6 +42,7 @@ __all__ = [
     "LogLine",
     "Membership",
     "Message",
+    "Note",
     "Plan",
     "PlannedCall",
     "Replay",

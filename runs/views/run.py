@@ -9,8 +9,12 @@ from django.views.decorators.http import require_safe
 
 from runs.queries import pages_redo, pages_run, pages_tabs
 from runs.queries.clock import db_now
+from runs.queries.notes import notes_on
 from runs.queries.pages_run import RunPage
+from runs.queries.verbs import seen_as
+from runs.rules.notes import LONGEST
 from runs.rules.policy import Verb, may
+from runs.rules.verbs import RunVerb
 from runs.views.run_tabs import TABS
 from runs.web import HtmxRequest, actor_of, link_to, number_in, page_or_part, unchanged
 
@@ -43,8 +47,24 @@ def show(request: HtmxRequest, run_id: UUID) -> HttpResponse:
         tab_template=f"runs/_tab_{tab}.html",
         tabs=pages_tabs.tabs_of(run),
         **_where(request, page),
+        **_asked(request, page),
+        notes=notes_on(run, actor_of(request)),
+        run_id=run.pk,
+        longest=LONGEST,
         **TABS[tab](request, page),
     )
+
+
+def _asked(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
+    """Whether it is asked in place if the run is to be tried now; the safe way has the focus."""
+    offered = {offer.verb for offer in page.offers if offer.possible}
+    retries = RunVerb.RETRY in offered and may(actor_of(request), Verb.OPERATE)
+    return {
+        "ask_retry": link_to(request, ask="retry"),
+        "asks_retry": retries and request.GET.get("ask") == "retry",
+        "keep_url": link_to(request, ask=None),
+        "seen": seen_as(page.run),
+    }
 
 
 def _where(request: HtmxRequest, page: RunPage) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from runs.ledger import lifecycle
 from runs.management import exporting, given, waiting, wording
+from runs.management.noting import NotingCommand
 from runs.management.redoing import RedoingCommand
 from runs.queries import memberships, pages_runs, pages_tabs, shown
 from runs.queries.clock import db_now
@@ -20,7 +21,7 @@ MOST_LISTED = 1000
 INTERRUPTED = 130
 
 
-class Command(RedoingCommand):
+class Command(RedoingCommand, NotingCommand):
     help = "Starts runs, lists and shows them, says why one is not moving, moves one that should."
     verbs = (
         ("start", "start a run of a workflow"),
@@ -34,6 +35,7 @@ class Command(RedoingCommand):
         ),
         *RedoingCommand.moving,
         *RedoingCommand.redoing,
+        *NotingCommand.noting,
     )
 
     def arguments_of_start(self, parser: ArgumentParser) -> None:
