@@ -26,7 +26,6 @@ from runs.views import (
     find,
     labels,
     notes,
-    notes,
     outbox,
     pauses,
     preferences,
@@ -66,10 +65,6 @@ urlpatterns = [
     path("runs/selections/<int:selection_id>/runs.csv", selections.export, name="selection_csv"),
     path("runs/<uuid:run_id>/", run.show, name="run_show"),
     path("runs/<uuid:run_id>/resumptions/", resumptions.create, name="resume"),
-    path("runs/<uuid:run_id>/notes/", notes.create, name="note"),
-    path(
-        "runs/<uuid:run_id>/notes/<int:note_id>/withdrawals/", notes.withdraw, name="note_withdraw"
-    ),
     path("runs/<uuid:run_id>/notes/", notes.create, name="note"),
     path(
         "runs/<uuid:run_id>/notes/<int:note_id>/withdrawals/", notes.withdraw, name="note_withdraw"

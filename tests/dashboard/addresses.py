@@ -97,7 +97,6 @@ class Examples:
             "runs:artifact_show:run_id": lambda: self.file.run_id,
             "artifact_id": lambda: self.file.pk,
             "note_id": lambda: self.note_id,
-            "note_id": lambda: self.note_id,
             "handle": lambda: self.handle,
             "event_id": lambda: self.event.pk,
             "runs:event_receive:name": lambda: "order.paid",
@@ -147,10 +146,6 @@ class Examples:
         run_id = start("wire", behaves="")
         work()
         return Call.objects.filter(run_id=run_id)[0]
-
-    @cached_property
-    def note_id(self) -> int:
-        return noting.note(runs.the_operator(), self.opened.run_id, text="Look here.").pk
 
     @cached_property
     def note_id(self) -> int:
