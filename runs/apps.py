@@ -28,6 +28,8 @@ class RunsConfig(AppConfig):
         pre_migrate.connect(make_way, sender=self, dispatch_uid="runs.make_way")
         proofs = import_module("runs.web.proofs")
         user_logged_in.connect(proofs.stamp, dispatch_uid="runs.proofs")
+        preferred = import_module("runs.web.preferred")
+        user_logged_in.connect(preferred.recall, dispatch_uid="runs.preferred")
         registry.discover(app.name for app in apps.get_app_configs())
 
 

@@ -7,8 +7,8 @@ from django.db import IntegrityError, transaction
 
 from runs.ledger import audit, tenants
 from runs.ledger.commits import commits
-from runs.models import Drill, Run, Tenant, Tick, Wait
-from runs.models.drill import DrillUnderWay, new_drill_id
+from runs.models import Drill, DrillUnderWay, Run, Tenant, Tick, Wait
+from runs.models.drill import new_drill_id
 from runs.queries import drills
 from runs.queries.clock import db_now
 from runs.queries.visibility import visible_to
@@ -90,7 +90,8 @@ def keep(
     require(actor, Verb.OPERATE)
     with transaction.atomic():
         owner = Tenant.objects.get(slug=tenant)
-        DrillUnderWay.objects.filter(pk=under_way).delete()
+        if under_way is not None:
+            DrillUnderWay.objects.filter(pk=under_way).delete()
         drill = Drill.objects.create(
             id=under_way or new_drill_id(),
             tenant=owner,

@@ -7,7 +7,7 @@ from runs.models.call import Call
 from runs.models.certificate import Certificate
 from runs.models.channel import Channel
 from runs.models.checkpoint import Checkpoint
-from runs.models.drill import Drill
+from runs.models.drill import Drill, DrillUnderWay
 from runs.models.event import Event
 from runs.models.event_key import EventKey
 from runs.models.judgement import Judgement
@@ -16,6 +16,7 @@ from runs.models.note import Note
 from runs.models.outbox import Message
 from runs.models.plan import Plan
 from runs.models.planned_call import PlannedCall
+from runs.models.preference import Preference
 from runs.models.replay import Replay
 from runs.models.run import Run
 from runs.models.schedule import Firing, Schedule
@@ -35,6 +36,7 @@ __all__ = [
     "Channel",
     "Checkpoint",
     "Drill",
+    "DrillUnderWay",
     "Event",
     "EventKey",
     "Firing",
@@ -45,6 +47,7 @@ __all__ = [
     "Note",
     "Plan",
     "PlannedCall",
+    "Preference",
     "Replay",
     "Run",
     "Schedule",

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from runs.definition.workflow import Workflow
-from runs.models import Drill, Tick
-from runs.models.drill import DrillUnderWay
+from runs.models import Drill, DrillUnderWay, Tick
 from runs.queries.clock import db_now
 from runs.queries.visibility import visible_to
 from runs.rules import inputs

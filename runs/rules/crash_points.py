@@ -119,6 +119,7 @@ Point = Literal[
     "cleaned_up",
     "channel_committed",
     "person_committed",
+    "preference_committed",
     "channel_test_put",
 ]
 POINTS: tuple[Point, ...] = get_args(Point)
@@ -230,6 +231,7 @@ SAYS: dict[Point, str] = {
     "monitor_kept": "a monitor of our own is made, waits, goes on or is put away",
     "verdict_committed": "a change of verdict is committed, with its alert and its messages",
     "blindness_committed": "that nobody could see, or can again, is committed",
+    "preference_committed": "how a person likes to read is kept",
     "person_committed": "somebody is added, given roles, signed out, deactivated or let in again",
     "channel_committed": "a channel is made, changed, paused, resumed, given a new secret or removed",
     "channel_test_put": "a test of a channel is put, and no courier has seen it",

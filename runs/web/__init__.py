@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import wraps
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
 
 from django.core import signing
 from django.core.exceptions import PermissionDenied
@@ -18,10 +17,10 @@ from runs.queries.actors import actor_for
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position
 from runs.rules.policy import Actor, NotAllowed, Verb, may
+from runs.web.preferred import bring, zone_of
 from runs.web.proofs import signed_in_at
 
 View = Callable[..., HttpResponseBase]
-THEMES = ("system", "light", "dark")
 CURSOR_SALT = "milepost.cursor"
 MOST_DIGITS = 19
 
@@ -110,22 +109,17 @@ def link_to(request: HttpRequest, **changes: Position | str | None) -> str:
 
 
 class Reader:
-    """Middleware: the zone a person reads times in, and 403 for what they may not do."""
+    """Middleware: how a person likes to read, and 403 for what they may not do."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with timezone.override(reading_zone(request)):
-            return self.get_response(request)
+        with timezone.override(zone_of(request)):
+            response = self.get_response(request)
+        bring(request, response)
+        return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> None:
         if isinstance(exception, NotAllowed):
             raise PermissionDenied(str(exception)) from exception
-
-
-def reading_zone(request: HttpRequest) -> ZoneInfo:
-    """UTC, unless this reader switched to the zone that their device reported."""
-    zone = request.COOKIES.get("zone", "").replace("%2F", "/")
-    local = request.COOKIES.get("time") == "local" and zone in available_timezones()
-    return ZoneInfo(zone if local else "UTC")
