@@ -28,9 +28,8 @@ def note(actor: Actor, run_id: UUID, *, text: str) -> Note:
 
     Raises NotAllowed, NoSuchRun, NoteRefused.
     """
-    said = noted(text)
     with transaction.atomic():
-        run, now = _held(actor, run_id), db_now()
+        run, said, now = _held(actor, run_id), noted(text), db_now()
         kept = Note.objects.create(
             tenant_id=run.tenant_id, run=run, text=said, by=actor.name, at=now
         )
