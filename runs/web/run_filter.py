@@ -44,9 +44,9 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     )
     started = django_filters.ChoiceFilter(label="Started", empty_label=None)
     sort = django_filters.ChoiceFilter(
-        label="First",
-        empty_label="the newest start",
-        choices=[(LONGEST, "who waits longest")],
+        label="Sorted by",
+        empty_label="newest start",
+        choices=[(LONGEST, "longest wait")],
     )
     q = django_filters.CharFilter(label="Reference, run id or key", max_length=300)
 
