@@ -19,6 +19,7 @@ from runs.models.planned_call import PlannedCall
 from runs.models.preference import Preference
 from runs.models.replay import Replay
 from runs.models.run import Run
+from runs.models.saved_view import SavedView
 from runs.models.schedule import Firing, Schedule
 from runs.models.selection import Selection, SelectionItem
 from runs.models.step import Step
@@ -50,6 +51,7 @@ __all__ = [
     "Preference",
     "Replay",
     "Run",
+    "SavedView",
     "Schedule",
     "Selection",
     "SelectionItem",

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.lookups import Exact
 
 from runs.models import Assignment, Call, Run, Step, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
@@ -14,11 +16,13 @@ from runs.queries.plans import plan_by_hash
 from runs.queries.visibility import visible_runs
 from runs.queries.why import Rows, crew, why_from
 from runs.rules.hours import HOUR
+from runs.rules.labels import NAME
 from runs.rules.policy import Actor
-from runs.rules.states import OPEN, AssignmentState, RunState, WaitState
+from runs.rules.states import OPEN, AssignmentState, RunState, WaitKind, WaitState
 from runs.rules.why import Why
 
 PAGE = 50
+BY = "by:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +51,8 @@ class Row:
 
 def wanted_runs(actor: Actor, wanted: Wanted, *, now: datetime) -> QuerySet[Run]:
     runs = visible_runs(actor).select_related("worker")
-    if wanted.state == "open":
-        runs = runs.filter(state__in=sorted(state.value for state in OPEN))
-    elif wanted.state:
-        runs = runs.filter(state=wanted.state)
+    if wanted.state:
+        runs = runs.filter(_standing(wanted.state))
     if wanted.workflow:
         runs = runs.filter(workflow=wanted.workflow)
     if wanted.waits_for or wanted.longest_waiting:
@@ -60,6 +62,19 @@ def wanted_runs(actor: Actor, wanted: Wanted, *, now: datetime) -> QuerySet[Run]
     if wanted.hour:
         runs = runs.filter(created_at__gte=wanted.hour, created_at__lt=wanted.hour + HOUR)
     return runs.filter(_named(wanted.text)) if wanted.text else runs
+
+
+def _standing(state: str) -> Q:
+    """One state, all that are not final, or those that only a person can make go on."""
+    if state == "open":
+        return Q(state__in=sorted(each.value for each in OPEN))
+    if state != "stuck":
+        return Q(state=state)
+    asked = Wait.objects.filter(
+        run=OuterRef("pk"), state=WaitState.OPEN.value, kind=WaitKind.DECISION.value
+    )
+    stopped = Q(state__in=[RunState.FAILED.value, RunState.PAUSED.value])
+    return stopped | (Q(state=RunState.WAITING.value) & Q(Exists(asked)))
 
 
 def _waiting(runs: QuerySet[Run], wanted: Wanted) -> QuerySet[Run]:
@@ -72,6 +87,12 @@ def _waiting(runs: QuerySet[Run], wanted: Wanted) -> QuerySet[Run]:
 
 
 def _named(text: str) -> Q:
+    """What a run is called, a key it has used, `by:NAME` who started it, `NAME=VALUE` its label."""
+    if text.startswith(BY):
+        return Q(started_by=text.removeprefix(BY).strip())
+    label, labelled, value = text.partition("=")
+    if labelled and NAME.fullmatch(label):
+        return Q(Exact(KeyTextTransform(label, "labels"), Value(value)))
     named = Q(reference__startswith=text)
     named |= Q(pk__in=Call.objects.filter(key=text).values("run_id"))
     try:

@@ -120,6 +120,7 @@ Point = Literal[
     "channel_committed",
     "person_committed",
     "preference_committed",
+    "view_committed",
     "channel_test_put",
 ]
 POINTS: tuple[Point, ...] = get_args(Point)
@@ -231,6 +232,7 @@ SAYS: dict[Point, str] = {
     "monitor_kept": "a monitor of our own is made, waits, goes on or is put away",
     "verdict_committed": "a change of verdict is committed, with its alert and its messages",
     "blindness_committed": "that nobody could see, or can again, is committed",
+    "view_committed": "a person keeps a view of the list of runs, or no longer",
     "preference_committed": "how a person likes to read is kept",
     "person_committed": "somebody is added, given roles, signed out, deactivated or let in again",
     "channel_committed": "a channel is made, changed, paused, resumed, given a new secret or removed",

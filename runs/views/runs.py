@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpResponse, HttpResponseBadRequest
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from runs.queries import pages_runs
+from runs.queries import pages_runs, saved_views
 from runs.queries.clock import db_now
 from runs.queries.pages_runs import Row, Wanted
 from runs.rules.policy import Verb, may
@@ -33,6 +34,8 @@ def index(request: HtmxRequest) -> HttpResponse:
         now=now,
         filter=asked,
         asked_for=link_to(request, at=None, ids=None)[1:],
+        mine=urlencode({"q": f"{pages_runs.BY}{actor_of(request).name}"}),
+        views=saved_views.views_of(actor_of(request)),
         may_operate=may(actor_of(request), Verb.OPERATE),
         amount=pages_runs.count_of(runs),
         newer_url=link_to(request, at=found.newer) if found.newer else "",

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import django_filters
+from django import forms
 from django.http import QueryDict
 from django.utils import timezone
 
@@ -34,7 +35,11 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     state = django_filters.ChoiceFilter(
         label="Status",
         empty_label="any",
-        choices=[("open", "not final"), *((state.value, state.value) for state in RunState)],
+        choices=[
+            ("open", "not final"),
+            ("stuck", "stuck"),
+            *((state.value, state.value) for state in RunState),
+        ],
     )
     workflow = django_filters.ChoiceFilter(label="Workflow", empty_label="any")
     waits_for = django_filters.ChoiceFilter(
@@ -48,7 +53,11 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
         empty_label="newest start",
         choices=[(LONGEST, "longest wait")],
     )
-    q = django_filters.CharFilter(label="Reference, run id or key", max_length=300)
+    q = django_filters.CharFilter(
+        label="Reference, run id or key",
+        max_length=300,
+        widget=forms.TextInput(attrs={"placeholder": "or by:name, or label=value"}),
+    )
 
     def __init__(self, data: QueryDict, *, workflows: Sequence[str], runs: Any) -> None:
         asked = data.copy()

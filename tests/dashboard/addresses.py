@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from approvals.ledger import delegating, rule_book
 from approvals.ledger.rule_book import Terms
 from approvals.models import Batch, Decision, Record
-from runs.ledger import drills, event_keys, noting, schedules, selecting, waking
+from runs.ledger import drills, event_keys, noting, saved_views, schedules, selecting, waking
 from runs.models import Artifact, Call, Event, Membership, Message, Tenant, Worker
 from runs.queries.clock import db_now
 from runs.rules.schedules import Wish
@@ -112,6 +112,7 @@ class Examples:
             "rule_id": lambda: self.rule_id,
             "batch_id": lambda: self.batch_id,
             "selection_id": lambda: self.selection_id,
+            "view_id": lambda: self.view_id,
             "delegation_id": lambda: self.delegation_id,
             "who": lambda: "MQ",
             "token": lambda: "no-token",
@@ -215,6 +216,10 @@ class Examples:
     def selection_id(self) -> int:
         chosen = [self.opened.run_id]
         return selecting.choose(runs.the_operator(), chosen, verb=Together.CANCEL, asked_for="").pk
+
+    @cached_property
+    def view_id(self) -> int:
+        return saved_views.save(acting(self.person), name="Mine", query="state=open").pk
 
     @cached_property
     def delegation_id(self) -> int:
