@@ -37,7 +37,12 @@ def some_that_ask(amount: int) -> list[UUID]:
 
 def choose(client: Client, verb: str, runs: list[UUID], **more: str) -> Any:
     said = {"verb": verb, "run": [str(run) for run in runs], **more}
-    return client.post(reverse("runs:selection_new"), said, follow=True)
+    return client.post(reverse("runs:selection_new"), said)
+
+
+def chosen(client: Client, verb: str, runs: list[UUID], **more: str) -> Any:
+    """The page to which the choice leads: that of the selection, or the list with what is wrong."""
+    return client.get(choose(client, verb, runs, **more).url)
 
 
 def at(selection: Selection, what: str = "show") -> str:
@@ -45,7 +50,7 @@ def at(selection: Selection, what: str = "show") -> str:
 
 
 def order(client: Client, selection: Selection, **said: str) -> Any:
-    return client.post(at(selection, "begin"), {"because": "All of them.", **said}, follow=True)
+    return client.post(at(selection, "begin"), {"because": "All of them.", **said})
 
 
 def outcomes() -> dict[str, tuple[str, str]]:
@@ -66,9 +71,10 @@ def test_what_is_chosen_is_frozen_and_said_before_anything_happens(operating: Cl
     many_runs(1, reference="ended")
     ended = Run.objects.get(reference="ended 0").pk
 
-    page = choose(operating, "cancel", [*runs, ended], asked_for="state=open&started=all")
+    page = chosen(operating, "cancel", [*runs, ended], asked_for="state=open&started=all")
+    unsaid = operating.post(at(Selection.objects.get(), "begin"), {"because": ""})
 
-    assert page.status_code == 200
+    assert (page.status_code, unsaid.status_code) == (200, 422)
     assert "2 would be done" in page.text
     assert "1 refused" in page.text
     assert "It ends for good: nothing more is sent" in page.text
@@ -85,10 +91,13 @@ def test_each_is_moved_as_alone_in_the_name_of_who_ordered_it(operating: Client)
     choose(operating, "cancel", [*runs, Run.objects.get(reference="ended 0").pk])
     selection = Selection.objects.get()
 
-    page = order(operating, selection)
+    order(operating, selection)
+    page, again = operating.get(at(selection)), order(operating, selection)
     Clockwork().go_round()
 
     assert "3 are left" in page.text
+    assert again.status_code == 409
+    assert "running already" in again.text
     assert states() == {"asks 0": "cancelled", "asks 1": "cancelled", "ended 0": "succeeded"}
     assert {said for said, _ in outcomes().values()} == {"done", "refused"}
     assert "cannot become cancelled" in outcomes()["ended 0"][1]
@@ -127,27 +136,15 @@ def test_what_was_stopped_leaves_the_rest_as_it_was(operating: Client) -> None:
     first, second = selections.items_due(at_most=2)
     assert selecting.do(omar(), first)
 
-    page = operating.post(at(selection, "stop"), follow=True)
+    operating.post(at(selection, "stop"))
+    page = operating.get(at(selection))
     Clockwork().go_round()
 
     assert not selecting.do(omar(), second)
     assert states() == {"asks 0": "cancelled", "asks 1": "waiting"}
     assert "1 was left as it was" in page.text
-    assert "left" in page.text
+    assert "left, because it was stopped" in page.text
     assert order(operating, selection).status_code == 409
-
-
-def test_it_is_ordered_once_and_takes_a_reason(operating: Client) -> None:
-    choose(operating, "cancel", some_that_ask(1))
-    selection = Selection.objects.get()
-
-    unsaid = operating.post(at(selection, "begin"), {"because": ""})
-    order(operating, selection)
-    again = order(operating, selection)
-
-    assert unsaid.status_code == 422
-    assert again.status_code == 409
-    assert "running already" in again.text
 
 
 def test_an_end_that_leaves_open_what_cannot_be_undone_is_never_one_among_others(
@@ -213,7 +210,7 @@ def test_a_run_that_failed_is_resumed_with_its_dry_run_counted(operating: Client
     (run,) = some_that_ask(1)
     pausing.pause(OPERATOR, run, because="Not now.")
 
-    page = choose(operating, "resume", [run])
+    page = chosen(operating, "resume", [run])
     order(operating, Selection.objects.get())
     Clockwork().go_round()
 
@@ -230,13 +227,11 @@ def test_a_label_is_set_and_taken_away_and_recorded(operating: Client) -> None:
     Clockwork().go_round()
 
     labelled = Run.objects.get(pk=run).labels
-    alone = operating.post(
-        reverse("runs:label", args=[run]), {"name": "team", "value": ""}, follow=True
-    )
+    alone = operating.post(reverse("runs:label", args=[run]), {"name": "team", "value": ""})
 
     assert wrong.status_code == 422
     assert labelled == {"team": "mail"}
-    assert "Label taken away" in alone.text
+    assert alone.status_code == 302
     assert Run.objects.get(pk=run).labels == {}
     assert AuditEvent.objects.filter(run=run, kind="run.labelled").count() == 2
     assert violations([run]) == []
@@ -256,7 +251,7 @@ def test_what_cannot_be_a_label_is_refused() -> None:
 def test_the_file_has_a_line_for_each_and_no_formula(operating: Client) -> None:
     runs = [start("example_log", reference=name) for name in ("=HYPERLINK(1)", "plain")]
 
-    page = choose(operating, "export", runs)
+    page = chosen(operating, "export", runs)
     file = operating.get(at(Selection.objects.get(), "csv"))
     ordered_too = order(operating, Selection.objects.get())
 
@@ -272,10 +267,10 @@ def test_all_that_a_filter_finds_are_chosen_up_to_the_limit(operating: Client) -
     start("example_log", reference="queued")
 
     choose(operating, "label", [], all="1", asked_for="state=queued")
-    none = choose(operating, "label", [])
-    unknown = choose(operating, "label", [], all="1", asked_for="state=exploded")
+    none = chosen(operating, "label", [])
+    unknown = chosen(operating, "label", [], all="1", asked_for="state=exploded")
     many_runs(500, reference="more")
-    many = choose(operating, "label", [], all="1", asked_for="")
+    many = chosen(operating, "label", [], all="1", asked_for="")
 
     assert list(SelectionItem.objects.values_list("run__reference", flat=True)) == ["queued"]
     assert "Choose at least one run" in none.text
@@ -288,7 +283,7 @@ def test_runs_of_others_are_not_chosen_and_of_two_tenants_not_together(operating
     theirs = start("example_log", reference="theirs", tenant="elsewhere")
     ours = start("example_log", reference="ours")
 
-    page = choose(operating, "cancel", [theirs, ours])
+    page = chosen(operating, "cancel", [theirs, ours])
 
     assert "Not all of these runs are there" in page.text
     with pytest.raises(NotTogether, match="several tenants"):
@@ -333,28 +328,23 @@ def test_one_that_breaks_keeps_no_other_from_its_turn(
     assert outcomes()["asks 0"] == ("refused", "It could not be done: RuntimeError: broken")
 
 
-def test_whoever_may_only_look_orders_nothing(client: Client, operating: Client) -> None:
-    choose(operating, "cancel", some_that_ask(1))
-    selection = Selection.objects.get()
-    looking = Client()
+def test_whoever_may_only_look_ticks_and_orders_nothing(operating: Client) -> None:
+    (run,) = some_that_ask(1)
+    choose(operating, "cancel", [run])
+    selection, looking = Selection.objects.get(), Client()
     looking.force_login(a_person("lea"))
+    asked = {"state": "waiting"}
 
-    listed = looking.get(reverse("runs:run_list")).text
+    tickable = operating.get(reverse("runs:run_list"), asked).text
+    listed = looking.get(reverse("runs:run_list"), asked).text
     page = looking.get(at(selection))
 
+    # Without a script too: a box in a row belongs to the form below the list.
+    assert f'<input type="checkbox" name="run" value="{run}" form="chosen"' in tickable
+    assert 'name="asked_for" value="state=waiting"' in tickable
     assert 'name="run"' not in listed
     assert page.status_code == 200
     assert "<textarea" not in page.text
     assert choose(looking, "cancel", []).status_code == 403
     assert looking.post(at(selection, "begin")).status_code == 403
     assert looking.post(at(selection, "stop")).status_code == 403
-
-
-def test_a_list_lets_its_operator_tick_runs_without_a_script(operating: Client) -> None:
-    (run,) = some_that_ask(1)
-
-    page = operating.get(reverse("runs:run_list"), {"state": "waiting"})
-
-    box = f'<input type="checkbox" name="run" value="{run}" form="chosen"'
-    assert box in page.text
-    assert 'name="asked_for" value="state=waiting"' in page.text
