@@ -17,6 +17,7 @@ from runs.queries.clock import db_now
 from runs.queries.pages_acts import Wanted
 from runs.rules import canonical
 from runs.rules.chain import Draft
+from tests.commands.saying import manage
 from tests.dashboard.builders import a_person, start
 from tests.support import runs
 
@@ -137,6 +138,23 @@ def test_a_spreadsheet_that_was_cut_says_so_in_its_last_line() -> None:
     assert len(lines) == 5
     assert lines[-1].startswith("Cut here: this file holds the newest 3 that fit.")
     assert len(list(pages_acts.sheet(who, tenant, Wanted(), most=4))) == 5
+
+
+def test_the_command_tells_the_same_and_writes_the_same_spreadsheet(heading: Client) -> None:
+    done("channel.made", by="@zoe", name="ops")
+    done("person.signed_out", by="zoe", name="pia")
+
+    told = manage("runs", "audit", "--tenant", "default", "--what", "channel", "--json").json
+    said = manage("runs", "audit", "--tenant", "default").out
+    sheet = manage("runs", "audit", "--tenant", "default", "--what", "channel", "--csv").out
+    misused = manage("runs", "audit", "--csv")
+
+    assert [(act["seq"], act["actor"]) for act in told["acts"]] == [(1, "@zoe")]
+    assert told["fault"] == ""
+    assert "2 " in said.splitlines()[0]
+    assert "zoe: person signed out name pia" in said
+    assert sheet == heading.get("/audit/acts.csv?what=channel").getvalue().decode()
+    assert misused.code == 2
 
 
 @pytest.fixture
