@@ -11,7 +11,7 @@ from runs.rules.preferences import CHOICES, PLACE
 SAYS: Mapping[str, Mapping[str, str]] = {
     "theme": {"system": "as this device", "light": "light", "dark": "dark"},
     "time": {"utc": "in UTC", "local": "in your own zone"},
-    "density": {"normal": "normal: rows of 36 px", "compact": "compact: rows of 30 px"},
+    "density": {"normal": "normal", "compact": "compact: lower rows"},
     "keys": {"on": "on", "off": "off"},
     "landing": {"needs": "Needs you"},
 }

@@ -20,7 +20,7 @@ from runs.queries.clock import db_now
 from tests.dashboard.addresses import somebody
 from tests.support import runs
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

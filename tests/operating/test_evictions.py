@@ -27,7 +27,7 @@ from tests.commands.saying import manage
 from tests.dashboard.addresses import somebody
 from tests.support import runs
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 WORDS = "its machine is on fire"
 
 
@@ -87,6 +87,7 @@ def address_of(worker_id: UUID) -> str:
     return reverse("runs:worker_evict", args=[worker_id])
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_page_says_what_becomes_of_the_run_and_evicting_gives_it_to_the_next(
     olga: Client,
 ) -> None:
@@ -149,6 +150,7 @@ def test_what_will_not_die_is_fenced_and_keeps_its_run_until_it_does(
     assert (run.state, run.fence) == ("running", fence + 1)
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_watch_goes_on_where_whoever_evicted_it_died(process: ProcessIdentity) -> None:
     run_id, worker_id = held_by(process)
     evict(runs.the_operator(), worker_id, because=WORDS, though_alive=True)
