@@ -1,12 +1,10 @@
 """What the clockwork does for decisions: notices, rules, and batches in the name of who began them."""
 
-from django.contrib.auth.models import User
-
 from approvals.ledger import batching, noticing, ruling
 from approvals.queries import alike, due
 from runs.engine import clock_duties
 from runs.engine.clock_duties import ClockDuty
-from runs.web import actor_for
+from runs.queries.actors import actor_numbered
 
 ITEMS_A_PASS = 25
 
@@ -28,7 +26,7 @@ def some_items(*, at_most: int) -> list[int]:
 
 def answer_item(item_id: int) -> bool:
     """With the rights that its person has now, not when they began."""
-    user = User.objects.filter(pk=alike.whose(item_id) or 0, is_active=True).first()
-    if user is None:
+    actor = actor_numbered(alike.whose(item_id))
+    if actor is None:
         return batching.pass_by(item_id, "refused", "Whoever began this has no account any more.")
-    return batching.answer(actor_for(user), item_id)
+    return batching.answer(actor, item_id)

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.template import loader
 
 from config.logs import REQUEST_ID
+from runs.web.preferred import choice
 
 View = Callable[[HttpRequest], HttpResponseBase]
 
@@ -29,5 +30,6 @@ def id_of(request: object) -> str:
 
 def broken(request: HttpRequest) -> HttpResponse:
     """The page for an error of ours: it asks nothing of the database, which may be what broke."""
-    page = loader.render_to_string("500.html", {"request_id": id_of(request)})
+    known = {"request_id": id_of(request), "theme": choice(request, "theme")}
+    page = loader.render_to_string("500.html", known)
     return HttpResponseServerError(page)

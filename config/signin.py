@@ -9,6 +9,7 @@ from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_post_parameters
@@ -18,6 +19,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from config.signin_links import LinkIsVoid, holder_of, redeem
 from runs.queries.clock import db_now
 from runs.rules.policy import FRESH
+from runs.web.preferred import landing_of
 from runs.web.proofs import signed_in_at
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -30,6 +32,9 @@ class SignIn(views.LoginView):
 
     template_name = "registration/signin.html"
     redirect_authenticated_user = True
+
+    def get_default_redirect_url(self) -> str:
+        return reverse(landing_of(self.request))
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         # A part of a page that asks after the session ended must not show a form inside that page.
@@ -52,7 +57,7 @@ def follow_link(request: HttpRequest, who: str, token: str) -> HttpResponse:
         return render(request, "registration/signin_link.html", {"person": None}, status=410)
     login(request, user, backend=BACKEND)
     request.session[CAME_BY_LINK] = True
-    return redirect("home" if user.has_usable_password() else "password")
+    return redirect(landing_of(request) if user.has_usable_password() else "password")
 
 
 @sensitive_post_parameters()

@@ -19,6 +19,7 @@ class RunsConfig(AppConfig):
     def ready(self) -> None:
         import_module("runs.checks")
         import_module("runs.web.needs_of_runs").register_all()
+        import_module("runs.engine.ordered").register_duty()
         if "FAULT_AT" in os.environ:
             import_module("runs.engine.faults")
         for kind in ("event", "timer", "retry", "capacity", "relay"):
@@ -27,6 +28,8 @@ class RunsConfig(AppConfig):
         pre_migrate.connect(make_way, sender=self, dispatch_uid="runs.make_way")
         proofs = import_module("runs.web.proofs")
         user_logged_in.connect(proofs.stamp, dispatch_uid="runs.proofs")
+        preferred = import_module("runs.web.preferred")
+        user_logged_in.connect(preferred.recall, dispatch_uid="runs.preferred")
         registry.discover(app.name for app in apps.get_app_configs())
 
 

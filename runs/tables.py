@@ -1,6 +1,10 @@
 """The list of runs as a table: which columns it has, in which order."""
 
+from collections.abc import Sequence
+
 import django_tables2 as tables
+
+from runs.queries.pages_runs import Row
 
 
 def _column(heading: str, classes: str = "") -> tables.Column:
@@ -24,3 +28,7 @@ class RunTable(tables.Table):  # type: ignore[misc]
 
     class Meta:
         template_name = "runs/_run_table.html"
+
+    def __init__(self, rows: Sequence[Row], *, by: str, selectable: bool) -> None:
+        super().__init__(rows)
+        self.sorted_by, self.selectable = by, selectable

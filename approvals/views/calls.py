@@ -1,7 +1,5 @@
 """The calls of a list: one with all its bytes, or all of them as a file."""
 
-import csv
-import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +12,11 @@ from approvals.queries.visible import visible_decision
 from approvals.rules.columns import said
 from approvals.views.refusals import refusing
 from runs.queries.clock import db_now
-from runs.rules import canonical
+from runs.rules import canonical, spreadsheet
 from runs.web import HtmxRequest, actor_of, page_or_part, payload_viewer
 
 if TYPE_CHECKING:
     from approvals.models import Decision
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @require_safe
@@ -69,23 +65,12 @@ def _about_a_list(request: HtmxRequest, decision_id: int) -> "Decision":
 def _csv(decision: "Decision") -> Iterator[str]:
     columns = calls.evidence_columns(decision)
     heads = ("ordinal", "effect", "resource", "request", "digest", "struck")
-    yield _line([*heads, *columns])
+    yield spreadsheet.line([*heads, *columns])
     for call in calls.every_call(decision):
         evidence = call["evidence"]
         found = evidence if isinstance(evidence, dict) else {"evidence": evidence}
         own = [said(call[head]) for head in heads]
-        yield _line([*own, *(said(found.get(name)) for name in columns)])
-
-
-def _line(cells: list[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out).writerow([_harmless(cell) for cell in cells])
-    return out.getvalue()
-
-
-def _harmless(cell: str) -> str:
-    """A spreadsheet must not take a stranger's text for a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
+        yield spreadsheet.line([*own, *(said(found.get(name)) for name in columns)])
 
 
 def _file(parts: Any, decision: "Decision", kind: str, media_type: str) -> StreamingHttpResponse:

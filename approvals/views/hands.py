@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,7 +12,8 @@ from approvals.ledger import claiming, handing_over, withdrawing
 from approvals.queries import in_hand
 from approvals.views.refusals import refusing
 from runs.queries.clock import db_now
-from runs.web import HtmxRequest, actor_of, page_or_part
+from runs.rules.ways_back import WayBack
+from runs.web import HtmxRequest, actor_of, page_or_part, undoing
 
 REFUSALS = (
     claiming.ClaimedByOther,
@@ -26,8 +26,7 @@ REFUSALS = (
 @require_safe
 def index(request: HtmxRequest) -> HttpResponse:
     """What is in somebody's hands."""
-    found = in_hand.in_hands(actor_of(request), now=db_now())
-    page = "approvals/claimed.html"
+    found, page = in_hand.in_hands(actor_of(request), now=db_now()), "approvals/claimed.html"
     return page_or_part(request, page, page, hands=found)
 
 
@@ -39,6 +38,7 @@ def claim(request: HtmxRequest, decision_id: int) -> HttpResponse:
         decision_id,
         lambda: claiming.claim(actor_of(request), decision_id),
         lambda _: "Others see for ten minutes that you read it.",
+        opposite="approvals:releases",
     )
 
 
@@ -50,6 +50,7 @@ def release(request: HtmxRequest, decision_id: int) -> HttpResponse:
         decision_id,
         lambda: claiming.release(actor_of(request), decision_id),
         lambda _: "You do not read it any more.",
+        opposite="approvals:claims",
     )
 
 
@@ -84,6 +85,7 @@ def _done(
     decision_id: int,
     act: Callable[[], Any],
     told: Callable[[Any], str],
+    opposite: str = "",
 ) -> HttpResponse:
     """Back to where it was asked, saying what came of it; what was refused says why, as 409."""
     back = reverse("approvals:decision_show", args=[decision_id])
@@ -92,5 +94,7 @@ def _done(
     except REFUSALS as refused:
         context = {"because": str(refused), "back_url": back}
         return render(request, "409.html", context, status=409)
-    messages.success(request, told(done))
-    return redirect("approvals:claimed" if request.POST.get("back") == "claimed" else back)
+    among = {"back": "claimed"} if request.POST.get("back") == "claimed" else {}
+    undo = WayBack(url=reverse(opposite, args=[decision_id]), fields=among) if opposite else None
+    undoing.said(request, told(done), undo)
+    return redirect("approvals:claimed" if among else back)

@@ -68,6 +68,24 @@ def mute(actor: Actor, monitor_id: int, *, until: datetime, because: str = "") -
     return open_window(actor, wish, tenant=monitor.tenant.slug)
 
 
+def mute_tag(actor: Actor, tag: str, *, until: datetime, because: str = "") -> int:
+    """The same for all that have this tag, also what gets it later; how many have it now.
+
+    A tenant whose monitors have it gets a window of its own. Raises as `open_window` does.
+    """
+    require(actor, Verb.OPERATE)
+    rows = visible_monitors(actor).filter(tags__contains=tag)
+    tagged = [each for each in rows.select_related("tenant") if tag in each.tags.split()]
+    if not tagged:
+        raise monitors.NoSuchMonitor("No monitor has this tag.")
+    said = because.strip() or f"muted by {actor.name}"[:LONGEST_BECAUSE]
+    wish = WindowWish(because=said, starts_at=db_now(), ends_at=until, tag=tag)
+    with transaction.atomic():
+        for slug in sorted({each.tenant.slug for each in tagged}):
+            open_window(actor, wish, tenant=slug)
+    return len(tagged)
+
+
 @commits("window_committed", when=bool)
 def unmute(actor: Actor, monitor_id: int) -> int:
     """People are called about it again; how many windows of its own were open.

@@ -90,6 +90,11 @@ def incidents_of_monitor(actor: Actor, monitor_id: int, *, at_most: int = 20) ->
     return list(rows.order_by("-opened_at", "-pk")[:at_most])
 
 
+def is_in_hand(actor: Actor, incident_id: int) -> bool:
+    """Whether somebody has acknowledged it, or put it off."""
+    return visible_incidents(actor).filter(pk=incident_id).exclude(owner="").exists()
+
+
 def one_incident(actor: Actor, incident_id: int) -> Incident | None:
     return visible_incidents(actor).filter(pk=incident_id).first()
 

@@ -1,16 +1,21 @@
 """What a person does about an incident: take it on, put it off, take that back, call it over."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from monitors.forms import SnoozeForm, note_in
 from monitors.ledger import incidents
+from monitors.queries import incidents as reading
 from monitors.rules.incidents import IncidentRefused
 from monitors.views.incidents import shown
 from runs.queries.clock import db_now
-from runs.web import HtmxRequest, actor_of
+from runs.rules.ways_back import WayBack
+from runs.web import HtmxRequest, actor_of, undoing
 from runs.web.acting import acting
 
 on_incident = acting(
@@ -23,11 +28,11 @@ on_incident = acting(
 @require_POST
 @on_incident
 def acknowledge(request: HtmxRequest, incident_id: int, seen: int | None) -> HttpResponse:
-    note = note_in(request.POST)
-    incidents.acknowledge(actor_of(request), incident_id, note=note, seen=seen)
-    messages.success(
-        request, "It is yours: nobody is reminded, unless it gets worse or more joins it."
-    )
+    note, actor = note_in(request.POST), actor_of(request)
+    held = reading.is_in_hand(actor, incident_id)
+    incident = incidents.acknowledge(actor, incident_id, note=note, seen=seen)
+    told = "It is yours: nobody is reminded, unless it gets worse or more joins it."
+    undoing.said(request, told, None if held else _reopening(incident))
     return redirect("monitors:incident_show", incident_id)
 
 
@@ -37,14 +42,22 @@ def snooze(request: HtmxRequest, incident_id: int, seen: int | None) -> HttpResp
     form = SnoozeForm(request.POST)
     if not form.is_valid():
         return shown(request, incident_id, form, status=422)
-    until, note = form.until(now=db_now()), form.cleaned_data["note"]
+    until, note, actor = form.until(now=db_now()), form.cleaned_data["note"], actor_of(request)
+    held = reading.is_in_hand(actor, incident_id)
     try:
-        incidents.snooze(actor_of(request), incident_id, until=until, note=note, seen=seen)
+        incident = incidents.snooze(actor, incident_id, until=until, note=note, seen=seen)
     except IncidentRefused as refused:
         form.add_error("lasts", str(refused))
         return shown(request, incident_id, form, status=422)
-    messages.success(request, "Nobody is reminded until then; everybody is then, if it is open.")
+    told = "Nobody is reminded until then; everybody is then, if it is open."
+    undoing.said(request, told, None if held else _reopening(incident))
     return redirect("monitors:incident_show", incident_id)
+
+
+def _reopening(incident: Any) -> WayBack:
+    """Of what was in nobody's hands before: another's word is not taken back with one's own."""
+    url = reverse("monitors:incident_reopen", args=[incident.pk])
+    return WayBack(url=url, fields={"expected_version": str(incident.seq)})
 
 
 @require_POST

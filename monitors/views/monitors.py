@@ -34,6 +34,8 @@ def index(request: HtmxRequest) -> HttpResponse:
         kind=kind,
         kinds=list(MonitorKind),
         tag=tag,
+        tagged=sum(tag in row.monitor.tags.split() for row in page.rows),
+        mute_form=MuteForm(auto_id="mute_%s"),
         site=site(),
         live_url=reverse("monitors:monitor_list") + link_to(request),
         may_operate=may(actor, Verb.OPERATE),

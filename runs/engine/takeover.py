@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from datetime import timedelta
+from uuid import UUID
 
 from runs.dispatch import groups
 from runs.engine import identity
@@ -50,7 +51,7 @@ def _look_at(
     life = identity.life_of(worker.identity, seen_from=seen_from)
     if worker.state is not WorkerState.LIVE:
         # Declared lost by somebody who did not come to the end, or gone with a run in its hands.
-        _take_from(worker, life=life, because=worker.end_reason)
+        take_from(worker, life=life, because=worker.end_reason)
         return True
     if life == "dead":
         because, only_if_expired = "its process is gone", False
@@ -63,12 +64,15 @@ def _look_at(
         return False
     if not workers.declare_lost(worker.id, because=because, only_if_expired=only_if_expired):
         return False
-    _take_from(worker, life=life, because=because)
+    take_from(worker, life=life, because=because)
     return True
 
 
-def _take_from(worker: SeenWorker, *, life: identity.Life, because: str) -> None:
-    """On this machine a lease alone takes nothing: fence, kill, wait for death, place (R22)."""
+def take_from(worker: SeenWorker, *, life: identity.Life, because: str) -> list[UUID] | None:
+    """On this machine a lease alone takes nothing: fence, kill, wait for death, place (R22).
+
+    The runs that were taken; None while its process will not die.
+    """
     # Its open transaction would hold the rows that are needed next (R19).
     workers.end_sessions(worker.id)
     if worker.state is not WorkerState.ENDED:
@@ -78,12 +82,13 @@ def _take_from(worker: SeenWorker, *, life: identity.Life, because: str) -> None
             if life != "dead" and not end_process(worker.identity):
                 # It may still do what its body does; the next pass looks again.
                 log.error("worker.will_not_die", extra={"worker": str(worker.id)})
-                return
+                return None
             _end_group(worker.identity)
             workers.prove_dead(worker.id)
     taken = takeover.take_over(worker.id, because=because, crashed=not worker.draining)
     told = {"worker": str(worker.id), "because": because, "life": life, "runs": len(taken)}
     log.warning("worker.lost", extra=told)
+    return taken
 
 
 def _end_group(process: ProcessIdentity) -> None:

@@ -39,11 +39,11 @@ def _set(actor: Actor, worker_id: UUID, *, draining: bool, because: str) -> bool
         )
         if not rows.update(draining=draining):
             return False
-        _note(worker_id, DRAINED if draining else TAKEN_BACK, because=because, by=actor.name)
+        note(worker_id, DRAINED if draining else TAKEN_BACK, because=because, by=actor.name)
     return True
 
 
-def _note(worker_id: UUID, kind: str, *, because: str, by: str) -> None:
+def note(worker_id: UUID, kind: str, *, because: str, by: str) -> None:
     """A worker belongs to no tenant; what is done to it stands in the chain of the default one."""
     worker = Worker.objects.get(pk=worker_id)
     tenant, _ = Tenant.objects.get_or_create(slug=tenants.DEFAULT, defaults={"name": "Default"})

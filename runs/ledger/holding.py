@@ -11,8 +11,10 @@ from runs.rules.verbs import NotNow, RunVerb, why_not
 
 DONE = {
     RunVerb.RESUME: "resumed",
+    RunVerb.RETRY: "tried again",
     RunVerb.PAUSE: "paused",
     RunVerb.CORRECT: "corrected",
+    RunVerb.LABEL: "labelled",
     RunVerb.CANCEL: "cancelled",
 }
 

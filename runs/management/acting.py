@@ -5,8 +5,8 @@ import pwd
 
 from django.contrib.auth.models import User
 
+from runs.queries.actors import actor_for
 from runs.rules.policy import Actor, local_operator
-from runs.web import actor_for
 
 
 class UnknownActor(Exception):

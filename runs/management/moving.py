@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from runs.ledger import correcting, lifecycle, pausing, resuming
+from runs.ledger import correcting, lifecycle, pausing, resuming, retrying
 from runs.management import given
 from runs.management.verbs import VerbCommand
 from runs.queries.in_doubt import calls_in_doubt
@@ -20,10 +20,11 @@ ALL_AT_MOST = 100_000
 
 
 class MovingCommand(VerbCommand):
-    """`runs resume | pause | cancel | correct`."""
+    """`runs resume | retry | pause | cancel | correct`."""
 
     moving: tuple[tuple[str, str], ...] = (
         ("resume", "let a failed or paused run go on where it stood, or all that were paused"),
+        ("retry", "have a run that waits for its next attempt tried now"),
         ("pause", "let a run stand still, at once or at its next checkpoint; or all of them"),
         ("cancel", "end a run; one that is being worked on ends at its next checkpoint"),
         ("correct", "replace fields of the input of a run that stands still"),
@@ -38,6 +39,10 @@ class MovingCommand(VerbCommand):
             metavar="TIME",
             help="a longer one for this run, such as 2h or 1d12h",
         )
+
+    def arguments_of_retry(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", help="an id, a part of one, or a reference")
+        parser.add_argument("--because", default="", metavar="TEXT", help="kept in the audit")
 
     def arguments_of_pause(self, parser: ArgumentParser) -> None:
         _one_or_all(parser, "every run that is not final and does not stand still already")
@@ -67,6 +72,13 @@ class MovingCommand(VerbCommand):
         found = _the_one(actor, **said)
         resumed = resuming.resume(actor, found.pk, because=because, deadline=said["deadline"])
         self.say(_resumed(found, resumed), _lines_of_resumed(resumed), as_json=as_json)
+
+    def do_retry(self, actor: Actor, *, run: str, because: str, as_json: bool, **_: Any) -> None:
+        given.short_enough(because, named="--because", most=2000)
+        found = given.the_run(actor, run, only_one=True)
+        step = retrying.retry_now(actor, found.pk, because=because)
+        answer = {**_stands(found, found.state), "step": step}
+        self.say(answer, [f"run {found.pk}: step {step} is due now"], as_json=as_json)
 
     def do_pause(self, actor: Actor, *, as_json: bool, because: str, **said: Any) -> None:
         given.short_enough(because, named="--because", most=2000)

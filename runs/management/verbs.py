@@ -14,6 +14,7 @@ from runs.definition.registry import UnknownWorkflow
 from runs.ledger.correcting import NothingToCorrect
 from runs.ledger.lifecycle import StartKeyTaken
 from runs.ledger.limits import DeadlineTooShort, NoDeadline
+from runs.ledger.noting import NotYourNote
 from runs.ledger.plans import PlanChanged
 from runs.ledger.tenants import NoSuchTenant
 from runs.ledger.transitions import MoveRefused, NoSuchRun, RunChanged
@@ -21,6 +22,7 @@ from runs.management.acting import UnknownActor, actor_named
 from runs.management.given import Misused, NoSuchWorker, NotThere
 from runs.rules.canonical import NotCanonical
 from runs.rules.inputs import InvalidInput
+from runs.rules.notes import NoteRefused
 from runs.rules.plan import BrokenWorkflow
 from runs.rules.policy import Actor, NotAllowed
 from runs.rules.verbs import NotNow
@@ -43,6 +45,8 @@ WRONG = (
     NothingToCorrect,
     NoDeadline,
     DeadlineTooShort,
+    NotYourNote,
+    NoteRefused,
     NotAllowed,
 )
 

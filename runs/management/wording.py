@@ -35,6 +35,8 @@ def lines_of_run(run: Shown) -> Iterator[str]:
         yield f"restarted as run {other}"
     for warning in run["warnings"]:
         yield f"warning: {warning}"
+    for note in run["notes"]:
+        yield f"noted by {note['by']} at {_at(note['at'])}: {note['text'] or 'withdrawn'}"
     yield from lines_of_went_on(run)
     yield ""
     for step in run["steps"]:

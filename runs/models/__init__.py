@@ -7,17 +7,21 @@ from runs.models.call import Call
 from runs.models.certificate import Certificate
 from runs.models.channel import Channel
 from runs.models.checkpoint import Checkpoint
-from runs.models.drill import Drill
+from runs.models.drill import Drill, DrillUnderWay
 from runs.models.event import Event
 from runs.models.event_key import EventKey
 from runs.models.judgement import Judgement
 from runs.models.log_line import LogLine
+from runs.models.note import Note
 from runs.models.outbox import Message
 from runs.models.plan import Plan
 from runs.models.planned_call import PlannedCall
+from runs.models.preference import Preference
 from runs.models.replay import Replay
 from runs.models.run import Run
+from runs.models.saved_view import SavedView
 from runs.models.schedule import Firing, Schedule
+from runs.models.selection import Selection, SelectionItem
 from runs.models.step import Step
 from runs.models.tenant import Membership, Tenant
 from runs.models.tick import Tick
@@ -33,6 +37,7 @@ __all__ = [
     "Channel",
     "Checkpoint",
     "Drill",
+    "DrillUnderWay",
     "Event",
     "EventKey",
     "Firing",
@@ -40,11 +45,16 @@ __all__ = [
     "LogLine",
     "Membership",
     "Message",
+    "Note",
     "Plan",
     "PlannedCall",
+    "Preference",
     "Replay",
     "Run",
+    "SavedView",
     "Schedule",
+    "Selection",
+    "SelectionItem",
     "Step",
     "Tenant",
     "Tick",

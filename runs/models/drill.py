@@ -43,3 +43,29 @@ class Drill(models.Model):
 
     def __str__(self) -> str:
         return f"{self.workflow} v{self.version}: {self.state}"
+
+
+class DrillUnderWay(models.Model):
+    """One that has no report yet, under the id that its report will have; at most one from a page."""
+
+    id = models.UUIDField(primary_key=True, default=new_drill_id, editable=False)
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, db_index=False)
+    workflow = models.CharField(max_length=100)
+    command = models.CharField(max_length=500)
+    from_page = models.BooleanField(default=False)
+    started_by = models.CharField(max_length=200)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    stopped_by = models.CharField(max_length=200, default="", blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["from_page"],
+                condition=models.Q(from_page=True),
+                name="one_drill_from_a_page_at_a_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.workflow}, since {self.started_at}"

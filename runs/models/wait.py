@@ -64,6 +64,11 @@ class Wait(models.Model):
                 name="wait_due",
             ),
             models.Index(
+                fields=["opened_at", "run"],
+                condition=models.Q(state=WaitState.OPEN.value),
+                name="wait_longest",
+            ),
+            models.Index(
                 fields=["event_name", "correlation_id"],
                 condition=models.Q(state=WaitState.OPEN.value, kind=WaitKind.EVENT.value),
                 name="wait_for_event",

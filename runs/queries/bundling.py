@@ -18,6 +18,7 @@ from runs.models import (
     Event,
     Judgement,
     LogLine,
+    Note,
     Plan,
     PlannedCall,
     Replay,
@@ -45,6 +46,7 @@ PARTS: dict[str, tuple[type[Model], tuple[str, ...]]] = {
     "assignments.jsonl": (Assignment, BY_ID),
     "replays.jsonl": (Replay, BY_ID),
     "log.jsonl": (LogLine, BY_ID),
+    "notes.jsonl": (Note, BY_ID),
     "audit.jsonl": (AuditEvent, ("seq",)),
 }
 _of_other_apps: dict[str, Source] = {}

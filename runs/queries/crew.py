@@ -1,14 +1,18 @@
 """Every worker as it stands by its lease: a row that says live proves nothing."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from runs.models import Run, Worker
+from django.db.models import Count, Max
+
+from runs.models import Assignment, Run, Worker
 from runs.queries.clock import db_now
-from runs.rules.states import RunState, WorkerState
+from runs.rules.states import AssignmentState, RunState, WorkerState
 
 MOST_GONE = 100
+MOST_COUNTED = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,37 @@ def crew(*, also_gone: bool) -> list[Hand]:
         for run in Run.objects.filter(state=RunState.RUNNING.value, worker__in=live)
     }
     return [_hand(worker, held.get(worker.pk), now=now) for worker in (*live, *gone)]
+
+
+def hand_named(worker_id: UUID) -> Hand | None:
+    worker = Worker.objects.filter(pk=worker_id).first()
+    if worker is None:
+        return None
+    held = Run.objects.filter(state=RunState.RUNNING.value, worker=worker).first()
+    return _hand(worker, held, now=db_now())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """How often each worker let go of a run by itself; `of_newest` when older work is not counted."""
+
+    by_worker: dict[UUID, int]
+    of_newest: bool
+
+    def of(self, worker_id: UUID) -> str:
+        return f"{self.by_worker.get(worker_id, 0):,}{'+' if self.of_newest else ''}"
+
+
+def finished(worker_ids: Collection[UUID]) -> Finished:
+    """Counted among the newest assignments only, by their numbers, so that it costs the same for ever."""
+    newest = Assignment.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    rows = Assignment.objects.filter(
+        pk__gt=newest - MOST_COUNTED,
+        state=AssignmentState.RELEASED.value,
+        worker__in=list(worker_ids),
+    )
+    counted = rows.order_by().values_list("worker_id").annotate(amount=Count("pk"))
+    return Finished(by_worker=dict(counted), of_newest=newest > MOST_COUNTED)
 
 
 def _hand(worker: Worker, run: Run | None, *, now: datetime) -> Hand:

@@ -33,7 +33,7 @@ def slice_of(
     back = position is not None and position.back
     downwards = descending != back
     if position is not None:
-        rows = rows.filter(_beyond(rows.model, by, position, downwards=downwards))
+        rows = rows.filter(_beyond(_field(rows, by), by, position, downwards=downwards))
     sign = "-" if downwards else ""
     found = list(rows.order_by(f"{sign}{by}", f"{sign}pk")[: size + 1])
     more, found = len(found) > size, found[:size]
@@ -48,8 +48,13 @@ def slice_of(
     )
 
 
-def _beyond(model: type[Model], by: str, position: Position, *, downwards: bool) -> Q:
-    field = model._meta.get_field(by)
+def _field(rows: QuerySet[Row], by: str) -> object:
+    """What `by` is in the database; a column of a joined row is known by its annotation."""
+    joined: Any = rows.query.annotations.get(by)
+    return joined.output_field if joined else rows.model._meta.get_field(by)
+
+
+def _beyond(field: object, by: str, position: Position, *, downwards: bool) -> Q:
     value = field.to_python(position.value) if isinstance(field, Field) else position.value
     side = "lt" if downwards else "gt"
     # The last term looks redundant; without it the planner does not start inside the index.

@@ -13,11 +13,15 @@ from runs.models import AuditEvent, Tenant
 from runs.queries.chain_lines import chain_line
 from runs.queries.keyset import Position, Slice, slice_of
 from runs.queries.visibility import visible_to
+from runs.rules import redaction, spreadsheet
 from runs.rules.chain import fault_of
 from runs.rules.policy import Actor
 
 PAGE = 50
 LONGEST = 240
+# A spreadsheet of more is read by nobody; the whole chain is exported beside it.
+MOST_IN_A_SHEET = 10_000
+HEADS = ("no.", "when", "who", "what", "run", "about", "body", "hash")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +62,12 @@ class Acts:
 def acts_of(actor: Actor, tenant: int, wanted: Wanted, *, position: Position | None) -> Acts:
     # Before its events: what is added meanwhile is then no gap at the top.
     head = visible_to(actor, Tenant.objects.filter(pk=tenant), through="pk").get()
-    rows = _chain(actor, tenant)
-    if wanted.by:
-        rows = rows.filter(actor__icontains=wanted.by)
-    for word in wanted.what.split():
-        rows = rows.filter(kind__icontains=word)
+    rows = _wanted(actor, tenant, wanted)
     found = slice_of(rows, by="seq", position=position, size=PAGE)
     at_the_top = wanted.is_any and position is None
     missing = _fault_of_the_top(head, found.rows) if at_the_top else ""
     return Acts(
-        acts=[_act(event) for event in found.rows],
+        acts=[_act(event, _said(event.body)) for event in found.rows],
         found=found,
         fault=missing or _fault(found.rows),
     )
@@ -79,12 +79,48 @@ def lines(actor: Actor, tenant: int) -> Iterator[dict[str, Any]]:
         yield chain_line(event, body=event.body)
 
 
+def sheet(actor: Actor, tenant: int, wanted: Wanted, *, most: int) -> Iterator[str]:
+    """What is wanted as lines of a spreadsheet, the newest first; that it was cut is its last line."""
+    yield spreadsheet.line(HEADS)
+    rows = _wanted(actor, tenant, wanted).order_by("-seq")[: most + 1]
+    for place, event in enumerate(rows.iterator(chunk_size=1_000), start=1):
+        if place > most:
+            yield spreadsheet.line([f"Cut here: this file holds the newest {most:,} that fit."])
+            return
+        yield spreadsheet.line(_cells(event))
+
+
+def _cells(event: AuditEvent) -> list[str]:
+    """In the order of HEADS; without what has the shape, or the name, of a secret."""
+    body = redaction.shown(_said(event.body)).value
+    act = _act(event, body)
+    at, whole = event.at.isoformat(), json.dumps(body, ensure_ascii=False)
+    return [
+        str(event.seq),
+        at,
+        event.actor,
+        act.says,
+        str(act.run or ""),
+        act.about,
+        whole,
+        event.hash,
+    ]
+
+
+def _wanted(actor: Actor, tenant: int, wanted: Wanted) -> QuerySet[AuditEvent]:
+    rows = _chain(actor, tenant)
+    if wanted.by:
+        rows = rows.filter(actor__icontains=wanted.by)
+    for word in wanted.what.split():
+        rows = rows.filter(kind__icontains=word)
+    return rows
+
+
 def _chain(actor: Actor, tenant: int) -> QuerySet[AuditEvent]:
     return visible_to(actor, AuditEvent.objects.filter(tenant_id=tenant, run=None))
 
 
-def _act(event: AuditEvent) -> Act:
-    body = _said(event.body)
+def _act(event: AuditEvent, body: dict[str, Any]) -> Act:
     said = [f"{k.replace('_', ' ')} {_word(v)}" for k, v in body.items() if v not in (None, "", [])]
     return Act(
         event=event,

@@ -31,6 +31,10 @@ class Item:
     next: str
 
     @property
+    def id(self) -> str:
+        return str(self.message.pk)
+
+    @property
     def is_stuck(self) -> bool:
         return self.message.stuck_at is not None and self.message.state in OPEN
 

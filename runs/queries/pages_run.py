@@ -10,6 +10,7 @@ from runs.queries.limits import Breached, breaches_of, deadline_of_run
 from runs.queries.pages_attempts import attempts_of
 from runs.queries.pages_timeline import Material, Timeline, timeline_of
 from runs.queries.plans import plan_by_hash
+from runs.queries.queued import Queue, queue_before
 from runs.queries.tried import Tried, tried_with
 from runs.queries.verbs import Offer, offers_for, stands_with
 from runs.queries.version_notes import VersionNotes, notes_of
@@ -19,7 +20,8 @@ from runs.queries.why import Rows, crew, name_of, why_from
 from runs.rules.limits import Deadline
 from runs.rules.plan import Plan
 from runs.rules.policy import Actor
-from runs.rules.states import FINAL, RunState, WaitState
+from runs.rules.states import FINAL, AssignmentState, RunState, StepState, WaitState
+from runs.rules.stretches import stretch_of
 from runs.rules.why import Why
 
 MOST_WENT_ON = 5
@@ -32,12 +34,24 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """The first step that failed; a run that never began has only its name."""
+
+    key: str
+    ordinal: int
+    error_class: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPage:
     run: Run
     plan: Plan
     why: Why
     wait: Wait | None
     step: Step | None
+    failed: Failed | None
+    queue: Queue | None
     worker: str
     went_on: Sequence[WentOn]
     tried: Tried
@@ -46,6 +60,25 @@ class RunPage:
     versions: VersionNotes
     breaches: Sequence[Breached]
     deadline: Deadline | None
+
+    @property
+    def error(self) -> str:
+        """What the step at which it failed has said, where the sentence does not say it."""
+        said = self.failed.error if self.failed else ""
+        return "" if said in self.why.sentence else said
+
+    @property
+    def went_on_lately(self) -> Sequence[WentOn]:
+        return self.went_on[-MOST_WENT_ON:]
+
+    @property
+    def went_on_earlier(self) -> Sequence[WentOn]:
+        return self.went_on[:-MOST_WENT_ON]
+
+    @property
+    def went_on_unread(self) -> int:
+        """How many of the earliest times are told by the events alone."""
+        return max(self.run.fence - 1 - len(self.went_on), 0)
 
     @property
     def nothing_more(self) -> str:
@@ -59,6 +92,7 @@ class RunPage:
         return (
             ("runs:replay", "Replay from a checkpoint…"),
             ("runs:restart", "Restart as a new run…"),
+            ("runs:label", "Label…"),
         )
 
     @property
@@ -99,29 +133,38 @@ def speed_of(run: Run) -> str:
     return "fast" if run.state in (RunState.RUNNING, RunState.QUEUED) else "idle"
 
 
-def run_page(run: Run, *, now: datetime) -> RunPage:
-    """Everything above the tabs, in four queries."""
+def run_page(run: Run, *, now: datetime, begins: int | None = None) -> RunPage:
+    """Everything above the tabs; of a long plan the steps from `begins` on, or where it stands."""
     steps = list(Step.objects.filter(run=run).order_by("ordinal", "generation"))
     waits = list(Wait.objects.filter(run=run).order_by("opened_at"))
     assignments = assignments_of(run)
-    rows = _rows(run, steps, waits, assignments)
+    plan, queue = plan_by_hash(run.plan_id), _queue(run, assignments)
+    rows = _rows(run, steps, waits, assignments, ahead=queue.ahead if queue else 0)
+    failed = _first_failed(run, steps)
     material = Material(
-        plan=plan_by_hash(run.plan_id),
+        plan=plan,
         steps=steps,
         attempts=attempts_of(run, assignments=assignments),
         waits=waits,
         assignments=assignments,
         now=now,
+        stretch=stretch_of(
+            len(plan.steps),
+            around=failed.ordinal if failed else run.step_ordinal,
+            asked=begins,
+        ),
         replays=list(Replay.objects.filter(run=run)) if run.generation > 1 else (),
     )
     return RunPage(
         run=run,
-        plan=material.plan,
+        plan=plan,
         why=why_from(rows),
         wait=rows.wait,
         step=rows.step,
+        failed=failed,
+        queue=queue,
         worker=_worker(rows.assignment) if run.state == RunState.RUNNING else "",
-        went_on=went_on(run, assignments, most=MOST_WENT_ON),
+        went_on=went_on(run, assignments),
         tried=tried_with(run.pk, steps=steps, waits=waits),
         offers=offers_for(stands_with(run, rows.wait)),
         timeline=timeline_of(material),
@@ -132,15 +175,41 @@ def run_page(run: Run, *, now: datetime) -> RunPage:
 
 
 def _rows(
-    run: Run, steps: Sequence[Step], waits: Sequence[Wait], assignments: Sequence[Assignment]
+    run: Run,
+    steps: Sequence[Step],
+    waits: Sequence[Wait],
+    assignments: Sequence[Assignment],
+    *,
+    ahead: int,
 ) -> Rows:
     return Rows(
         run=run,
         step=next((s for s in steps if s.key == run.step and not s.superseded), None),
         wait=next((wait for wait in waits if wait.state == WaitState.OPEN), None),
         assignment=assignments[-1] if assignments else None,
+        ahead=ahead,
         **(crew() if run.state == RunState.QUEUED else {"workers_alive": 0}),
     )
+
+
+def _first_failed(run: Run, steps: Sequence[Step]) -> Failed | None:
+    """Where a failed run is opened; nothing of one that has gone on since."""
+    if run.state != RunState.FAILED:
+        return None
+    current = [step for step in steps if not step.superseded]
+    stopped = [step for step in current if step.state == StepState.FAILED]
+    stopped += [step for step in current if step.key == run.step]
+    if not stopped:
+        return Failed(key=run.step, ordinal=run.step_ordinal)
+    first = stopped[0]
+    return Failed(
+        key=first.key, ordinal=first.ordinal, error_class=first.error_class, error=first.error
+    )
+
+
+def _queue(run: Run, assignments: Sequence[Assignment]) -> Queue | None:
+    last = assignments[-1] if assignments and run.state == RunState.QUEUED else None
+    return queue_before(last) if last and last.state == AssignmentState.PLACED else None
 
 
 def _worker(assignment: Assignment | None) -> str:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.lookups import Exact
 
 from runs.models import Assignment, Call, Run, Step, Wait
 from runs.queries.keyset import Position, Slice, count_up_to, slice_of
@@ -14,11 +16,13 @@ from runs.queries.plans import plan_by_hash
 from runs.queries.visibility import visible_runs
 from runs.queries.why import Rows, crew, why_from
 from runs.rules.hours import HOUR
+from runs.rules.labels import NAME
 from runs.rules.policy import Actor
-from runs.rules.states import OPEN, AssignmentState, RunState, WaitState
+from runs.rules.states import OPEN, AssignmentState, RunState, WaitKind, WaitState
 from runs.rules.why import Why
 
 PAGE = 50
+BY = "by:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,7 @@ class Wanted:
     within: timedelta | None = None
     hour: datetime | None = None
     text: str = ""
+    longest_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +51,12 @@ class Row:
 
 def wanted_runs(actor: Actor, wanted: Wanted, *, now: datetime) -> QuerySet[Run]:
     runs = visible_runs(actor).select_related("worker")
-    if wanted.state == "open":
-        runs = runs.filter(state__in=sorted(state.value for state in OPEN))
-    elif wanted.state:
-        runs = runs.filter(state=wanted.state)
+    if wanted.state:
+        runs = runs.filter(_standing(wanted.state))
     if wanted.workflow:
         runs = runs.filter(workflow=wanted.workflow)
-    if wanted.waits_for:
-        runs = runs.filter(waits__state=WaitState.OPEN.value, waits__kind=wanted.waits_for)
+    if wanted.waits_for or wanted.longest_waiting:
+        runs = _waiting(runs, wanted)
     if wanted.within:
         runs = runs.filter(created_at__gte=now - wanted.within)
     if wanted.hour:
@@ -61,7 +64,35 @@ def wanted_runs(actor: Actor, wanted: Wanted, *, now: datetime) -> QuerySet[Run]
     return runs.filter(_named(wanted.text)) if wanted.text else runs
 
 
+def _standing(state: str) -> Q:
+    """One state, all that are not final, or those that only a person can make go on."""
+    if state == "open":
+        return Q(state__in=sorted(each.value for each in OPEN))
+    if state != "stuck":
+        return Q(state=state)
+    asked = Wait.objects.filter(
+        run=OuterRef("pk"), state=WaitState.OPEN.value, kind=WaitKind.DECISION.value
+    )
+    stopped = Q(state__in=[RunState.FAILED.value, RunState.PAUSED.value])
+    return stopped | (Q(state=RunState.WAITING.value) & Q(Exists(asked)))
+
+
+def _waiting(runs: QuerySet[Run], wanted: Wanted) -> QuerySet[Run]:
+    """Those with an open wait, and since when; it is one at most, so no run comes twice."""
+    kind = {"waits__kind": wanted.waits_for} if wanted.waits_for else {}
+    runs = runs.filter(waits__state=WaitState.OPEN.value, **kind)
+    if not wanted.longest_waiting:
+        return runs
+    return runs.filter(state=RunState.WAITING.value).annotate(waits_since=F("waits__opened_at"))
+
+
 def _named(text: str) -> Q:
+    """What a run is called, a key it has used, `by:NAME` who started it, `NAME=VALUE` its label."""
+    if text.startswith(BY):
+        return Q(started_by=text.removeprefix(BY).strip())
+    label, labelled, value = text.partition("=")
+    if labelled and NAME.fullmatch(label):
+        return Q(Exact(KeyTextTransform(label, "labels"), Value(value)))
     named = Q(reference__startswith=text)
     named |= Q(pk__in=Call.objects.filter(key=text).values("run_id"))
     try:
@@ -70,8 +101,14 @@ def _named(text: str) -> Q:
         return named
 
 
-def page_of(runs: QuerySet[Run], *, position: Position | None, size: int = PAGE) -> Slice[Run]:
-    return slice_of(runs, by="created_at", position=position, size=size)
+def page_of(
+    runs: QuerySet[Run], wanted: Wanted, *, position: Position | None, size: int = PAGE
+) -> Slice[Run]:
+    """The last started first, or whoever waits longest: each order has an index that serves it."""
+    by = "waits_since" if wanted.longest_waiting else "created_at"
+    return slice_of(
+        runs, by=by, position=position, size=size, descending=not wanted.longest_waiting
+    )
 
 
 def count_of(runs: QuerySet[Run]) -> int:

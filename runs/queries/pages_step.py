@@ -57,6 +57,7 @@ def step_page(run: Run, key: str, *, visible: bool) -> StepPage | None:
         return None
     step = Step.objects.filter(run=run, key=key, superseded=False).first()
     wait = Wait.objects.filter(run=run, step=key, state=WaitState.OPEN.value).first()
+    before = next((one.key for one in plan.steps if one.ordinal == declared.ordinal - 1), "")
     states = _call_states(run, key)
     attempts = _attempts(run, key)
     return StepPage(
@@ -64,7 +65,7 @@ def step_page(run: Run, key: str, *, visible: bool) -> StepPage | None:
         declared=declared,
         step=step,
         wait=wait,
-        verdict=_verdict(declared, step, wait, attempts, states),
+        verdict=_verdict(declared, step, wait, attempts, states) if step else _needs(before),
         attempts=attempts,
         calls=_calls(run, declared, plan, visible=visible),
         calls_total=sum(states.values()),
@@ -74,7 +75,7 @@ def step_page(run: Run, key: str, *, visible: bool) -> StepPage | None:
         read=payload_of(facts_read(run, declared), visible=visible, paths=plan.redact),
         written=_written(step, plan, visible=visible),
         lines=_lines(run, key),
-        before=next((one.key for one in plan.steps if one.ordinal == declared.ordinal - 1), ""),
+        before=before,
         after=next((one.key for one in plan.steps if one.ordinal == declared.ordinal + 1), ""),
     )
 
@@ -133,15 +134,17 @@ def _lines(run: Run, key: str) -> list[LogLine]:
     return sorted(newest, key=lambda line: (line.level.lower() not in LOUD, -line.pk))
 
 
+def _needs(before: str) -> str:
+    return f"Not reached yet; needs step {before}." if before else "Not reached yet."
+
+
 def _verdict(
     declared: PlanStep,
-    step: Step | None,
+    step: Step,
     wait: Wait | None,
     attempts: Sequence[Attempt],
     calls: dict[str, int],
 ) -> str:
-    if step is None:
-        return "Not reached yet: the steps before it come first."
     said = [_how(step, wait, len(attempts))]
     said += [f"{of(amount, 'call')} {state}." for state, amount in sorted(calls.items())]
     if not calls and declared.effects and step.state == StepState.SUCCEEDED:

@@ -9,6 +9,7 @@ from runs.queries.pages_attempts import Attempt, by_step
 from runs.rules.looks import Family
 from runs.rules.plan import Plan, PlanStep
 from runs.rules.states import AssignmentState, StepState, WaitKind
+from runs.rules.stretches import Stretch
 from runs.rules.timescale import Gap, Interval, Timescale, scale_of
 from runs.rules.words import of, span
 
@@ -60,6 +61,7 @@ class Timeline:
     lines: Sequence[Line]
     gaps: Sequence[Gap]
     marks: Sequence[Mark]
+    stretch: Stretch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,7 @@ class Material:
     waits: Sequence[Wait]
     assignments: Sequence[Assignment]
     now: datetime
+    stretch: Stretch
     replays: Sequence[Replay] = ()
 
 
@@ -99,8 +102,9 @@ def timeline_of(material: Material) -> Timeline:
             now=material.now,
         )
         for step in material.plan.steps
+        if material.stretch.holds(step.ordinal)
     ]
-    return Timeline(lines=lines, gaps=scale.gaps, marks=_marks(scale))
+    return Timeline(lines=lines, gaps=scale.gaps, marks=_marks(scale), stretch=material.stretch)
 
 
 def _busy(material: Material) -> Iterable[Interval]:

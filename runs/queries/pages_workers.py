@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from runs.models import Assignment, Run, Tick
 from runs.queries.clock import db_now
-from runs.queries.crew import Hand, crew
+from runs.queries.crew import Hand, crew, finished
 from runs.queries.recovery import WINDOW, Figures, Recovery, figures, recoveries
 from runs.queries.visibility import visible_runs
 from runs.rules.policy import Actor
@@ -23,7 +23,7 @@ class Row:
 
     hand: Hand
     run: Run | None
-    lease_left: timedelta
+    done: str
 
     @property
     def is_stale(self) -> bool:
@@ -37,6 +37,11 @@ class Row:
     def may_be_drained(self) -> bool:
         return self.hand.state in ("working", "idle", "stale")
 
+    @property
+    def may_be_evicted(self) -> bool:
+        """What holds nothing and renews its lease is drained, not evicted."""
+        return self.is_stale or (self.hand.ended_at is None and self.run is not None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkersPage:
@@ -49,6 +54,7 @@ class WorkersPage:
     oldest_placed: datetime | None
     ticked_at: datetime | None
     jumped_at: datetime | None
+    counts_newest: bool
     figures: Figures
     recoveries: Sequence[Recovery]
 
@@ -69,9 +75,13 @@ def workers_page(actor: Actor) -> WorkersPage:
     """A handful of queries, however many workers there are."""
     now = db_now()
     hands = crew(also_gone=True)
-    runs = _visible(actor, hands)
+    runs, done = _visible(actor, hands), finished([hand.id for hand in hands])
     rows = [
-        Row(hand=hand, run=runs.get(hand.run_id), lease_left=hand.lease_until - now)
+        Row(
+            hand=hand,
+            run=runs.get(hand.run_id),
+            done=done.of(hand.id),
+        )
         for hand in hands
     ]
     here = [row for row in rows if row.hand.state not in ("ended", "lost")]
@@ -88,6 +98,7 @@ def workers_page(actor: Actor) -> WorkersPage:
         oldest_placed=placed.values_list("placed_at", flat=True).first(),
         ticked_at=ticks.get("clockwork"),
         jumped_at=ticks.get("clock_jump"),
+        counts_newest=done.of_newest,
         figures=figures(found),
         recoveries=found[:MOST_SHOWN],
     )

@@ -10,6 +10,7 @@ from runs.definition import registry
 from runs.definition.registry import UnknownWorkflow
 from runs.models import Plan as StoredPlan
 from runs.models import Run
+from runs.queries.drills import why_no_drill
 from runs.queries.plans import plan_by_hash
 from runs.queries.version_notes import VersionLine, version_lines
 from runs.queries.visibility import visible_runs
@@ -39,7 +40,10 @@ class WorkflowLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowPage:
-    """One version of a workflow. `startable` is the version that Start starts, if its code is here."""
+    """One version of a workflow. `startable` is the version that Start starts, if its code is here.
+
+    `no_drill` says why it cannot be drilled as it is.
+    """
 
     name: str
     version: int
@@ -47,6 +51,7 @@ class WorkflowPage:
     plan: Plan | None
     problems: Sequence[Problem]
     startable: bool
+    no_drill: str
     fields: Sequence[Field]
     recent: Sequence[Run]
     took: Durations | None
@@ -109,6 +114,7 @@ def workflow_page(actor: Actor, name: str, version: int | None) -> WorkflowPage 
         plan=plan,
         problems=problems,
         startable=startable,
+        no_drill=why_no_drill(registered[chosen]) if startable else "",
         fields=plan.input_fields if plan and startable else (),
         recent=list(recent[:RUNS_SHOWN]),
         took=_took(recent),

@@ -5,9 +5,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from runs.models import AuditEvent, Run, Step
+from runs.models import AuditEvent, Note, Run, Step
 from runs.queries.limits import breaches_of
 from runs.queries.lineage import restarts_of
+from runs.queries.notes import MOST, Noted
 from runs.queries.plans import plan_by_hash
 from runs.queries.tried import tried
 from runs.queries.version_notes import notes_of
@@ -33,6 +34,7 @@ def run_shown(run: Run) -> Shown:
         "warnings": notes_of(run).warnings,
         "generation": run.generation,
         **lineage_shown(run),
+        "notes": notes_shown(run),
         **moves_shown(run),
         "steps": [_step(planned, rows) for planned in plan_by_hash(run.plan_id).steps],
     }
@@ -53,6 +55,12 @@ def run_listed(run: Run, why: Why) -> Shown:
         "ended_at": moment(run.ended_at),
         "why": why_shown(why),
     }
+
+
+def notes_shown(run: Run) -> list[Shown]:
+    """What people have noted on it, the newest first; of what they withdrew only that."""
+    rows = Note.objects.filter(run=run).order_by("-id")[:MOST]
+    return [Noted(note=note, mine=False).told() for note in rows]
 
 
 def lineage_shown(run: Run) -> Shown:

@@ -10,6 +10,7 @@ from runs.rules.verbs import RunVerb, Stands, why_not
 
 LABELS = {
     RunVerb.RESUME: "Resume",
+    RunVerb.RETRY: "Retry now",
     RunVerb.PAUSE: "Pause",
     RunVerb.CORRECT: "Correct input",
     RunVerb.CANCEL: "Cancel",
@@ -63,8 +64,8 @@ def stands_with(run: Run, wait: Wait | None) -> Stands:
 
 
 def offers_for(stands: Stands) -> Sequence[Offer]:
-    """Every verb, in the order in which they stand on the page."""
-    return [Offer(verb=verb, why_not=why_not(verb, stands)) for verb in RunVerb]
+    """Every verb that moves the run, in the order in which they stand on the page."""
+    return [Offer(verb=verb, why_not=why_not(verb, stands)) for verb in LABELS]
 
 
 def seen_as(run: Run) -> str:

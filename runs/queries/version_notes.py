@@ -24,6 +24,7 @@ class VersionNotes:
 
     mismatch: str = ""
     changed: Sequence[str] = ()
+    unread: str = ""
 
     @property
     def warnings(self) -> list[str]:
@@ -42,13 +43,16 @@ def _about_code(steps: Sequence[str]) -> str:
 
 
 def notes_of(run: Run) -> VersionNotes:
-    """In two queries; nothing of a run that has ended."""
+    """In two queries; of a run that has ended only whether its code is here."""
+    here = plan_here(run.workflow, run.version)
+    unread = "" if here else f"The code of {run.workflow} version {run.version} is not here"
     if RunState(run.state) in FINAL:
-        return VersionNotes()
+        return VersionNotes(unread=unread)
     held = run.state == RunState.RUNNING
     return VersionNotes(
         mismatch="" if held else why_nobody_takes(run, known_by_workers()),
         changed=changed_steps(run),
+        unread=unread,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from runs.models import Assignment, Run, Step, Wait, Worker
 from runs.queries.plans import plan_by_hash
+from runs.queries.queued import ahead_of
 from runs.queries.versions import why_nobody_takes
 from runs.rules import canonical
 from runs.rules.states import AssignmentState, RunState, WaitState, WorkerState
@@ -51,10 +52,8 @@ def _wait_and_step(run: Run) -> dict[str, Any]:
 
 
 def _placed(run: Run) -> dict[str, Any]:
-    waiting = Assignment.objects.filter(state=AssignmentState.PLACED.value)
-    placed = waiting.filter(run=run).first()
-    ahead = waiting.filter(placed_at__lt=placed.placed_at)[:100].count() if placed else 0
-    return {"assignment": placed, "ahead": ahead}
+    placed = Assignment.objects.filter(run=run, state=AssignmentState.PLACED.value).first()
+    return {"assignment": placed, "ahead": ahead_of(placed) if placed else 0}
 
 
 def why_from(rows: Rows) -> Why:

@@ -37,18 +37,27 @@ def workers_to_look_at(*, others_take_within: timedelta) -> list[SeenWorker]:
     )
     now = db_now() if rows else datetime.min.replace(tzinfo=UTC)
     return [
-        SeenWorker(
-            id=row.pk,
-            identity=identity_of(row),
-            state=WorkerState(row.state),
-            lease_is_over=row.lease_until < now,
-            draining=row.draining,
-            end_reason=row.end_reason,
-            lock_key=row.lock_key,
-        )
+        _seen(row, now=now)
         for row in rows
         if row.state != WorkerState.LOST or _gone_since(row) < now - others_take_within
     ]
+
+
+def seen_worker(worker_id: UUID) -> SeenWorker:
+    """One of them, whatever it is."""
+    return _seen(Worker.objects.get(pk=worker_id), now=db_now())
+
+
+def _seen(row: Worker, *, now: datetime) -> SeenWorker:
+    return SeenWorker(
+        id=row.pk,
+        identity=identity_of(row),
+        state=WorkerState(row.state),
+        lease_is_over=row.lease_until < now,
+        draining=row.draining,
+        end_reason=row.end_reason,
+        lock_key=row.lock_key,
+    )
 
 
 def _gone_since(row: Worker) -> datetime:

@@ -121,7 +121,7 @@ def _plan_options(
         option(
             "approve",
             "Approve",
-            f"Step {step} makes exactly the {calls} shown and not struck off, each once, "
+            f"Step {step} makes, of the {calls} shown, exactly those not struck off, each once, "
             f"under its own key.{cannot} {_then_runs(later)}",
             danger=irreversible,
         ),

@@ -4,20 +4,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from runs.rules.asks import AFTER_FAILURE
-from runs.rules.states import FINAL, RunState
+from runs.rules.states import FINAL, RunState, WaitKind
 
 
 class RunVerb(StrEnum):
     """What a person does to a run; each is a resource of its own on the pages."""
 
     RESUME = "resume"
+    RETRY = "retry"
     PAUSE = "pause"
     CORRECT = "correct"
+    LABEL = "label"
     CANCEL = "cancel"
 
 
 class NotNow(Exception):
     """This cannot be done to the run as it stands; the message says why, and what can be."""
+
+
+# What these do is the same for every run to which they are done.
+WHATEVER_IT_IS = {
+    RunVerb.LABEL: "Its label is set, and the change recorded. Nothing else changes.",
+    RunVerb.RETRY: "Its step is tried again now instead of later, with the attempts it has left.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +54,8 @@ def why_not(verb: RunVerb, stands: Stands) -> str:
     match verb:
         case RunVerb.RESUME:
             return _why_no_resume(stands)
+        case RunVerb.RETRY:
+            return _why_no_retry(stands)
         case RunVerb.PAUSE:
             return _why_no_pause(stands)
         case RunVerb.CORRECT:
@@ -65,6 +76,14 @@ def _why_no_resume(stands: Stands) -> str:
             return f"It waits for its {stands.waits_for or 'wait'}, and goes on by itself then."
         case _:
             return ""
+
+
+def _why_no_retry(stands: Stands) -> str:
+    if stands.state is RunState.PAUSED and stands.waits_for == WaitKind.RETRY:
+        return "It is paused: resume it, and its retry is due when it was due."
+    if stands.state is RunState.WAITING and stands.waits_for == WaitKind.RETRY:
+        return ""
+    return "It does not wait until a step is tried again."
 
 
 def _why_no_pause(stands: Stands) -> str:
@@ -94,6 +113,8 @@ def _why_no_correction(stands: Stands) -> str:
 
 def what_happens(verb: RunVerb, stands: Stands) -> str:
     """What using the verb does to a run that stands so; never reached where `why_not` speaks."""
+    if said := WHATEVER_IT_IS.get(verb):
+        return said
     match verb, stands.state:
         case RunVerb.RESUME, RunState.RUNNING:
             return "The request to pause is taken back, and its worker goes on."

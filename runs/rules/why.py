@@ -5,6 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from runs.rules.states import TAKES_EFFECT, RunState, WaitKind
+from runs.rules.words import capped
+
+MOST_AHEAD = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +99,7 @@ def _queued(standing: Standing) -> Why:
             f"Queued at {_step(standing)}: {standing.unknown}",
             "It goes on when a worker with the code of its version is there.",
         )
-    ahead = f", {standing.ahead:,} ahead of it" if standing.ahead else ""
+    ahead = f", {capped(standing.ahead, MOST_AHEAD)} ahead of it" if standing.ahead else ""
     return _of(
         standing,
         f"Queued at {_step(standing)}{ahead}",

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from runs.rules import words
 from runs.rules.looks import Look, look_of
+from runs.rules.ways_back import WayBack, from_text
 
 register = template.Library()
 
@@ -109,6 +110,12 @@ def digest(value: str) -> dict[str, Any]:
     """A SHA-256 shown by its ends; the whole is in the title and in the copy."""
     shown = f"sha256 {value[:6]}…{value[-4:]}" if value else "no digest"
     return {"text": value, "shown": shown, "short": True, "label": "digest", "key": ""}
+
+
+@register.filter
+def way_back(tags: str | None) -> WayBack | None:
+    """The form that undoes what a message says, if it carries one."""
+    return from_text(tags or "")
 
 
 @register.filter

@@ -17,12 +17,13 @@ from runs.web import HtmxRequest, actor_of, administrator, link_to, position_in
 def index(request: HtmxRequest) -> HttpResponse:
     actor = actor_of(request)
     pk, slug, every = _tenant(request)
-    wanted = Wanted(by=_part(request, "by", most=200), what=_part(request, "what", most=60))
+    wanted = _wanted(request)
     page = pages_acts.acts_of(actor, pk, wanted, position=position_in(request))
     shown = {
         "now": db_now(),
         "page": page,
         "wanted": wanted,
+        "most": pages_acts.MOST_IN_A_SHEET,
         "tenant": slug,
         "tenants": every,
         "newer_url": link_to(request, at=page.found.newer) if page.found.newer else "",
@@ -41,6 +42,23 @@ def export(request: HtmxRequest) -> StreamingHttpResponse:
     response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
     response.headers["Content-Disposition"] = f'attachment; filename="audit-{slug}.jsonl"'
     return response
+
+
+@require_safe
+@administrator
+def as_sheet(request: HtmxRequest) -> StreamingHttpResponse:
+    """What the filter lets through, for a spreadsheet."""
+    pk, slug, _ = _tenant(request)
+    lines = pages_acts.sheet(
+        actor_of(request), pk, _wanted(request), most=pages_acts.MOST_IN_A_SHEET
+    )
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="audit-{slug}.csv"'
+    return response
+
+
+def _wanted(request: HtmxRequest) -> Wanted:
+    return Wanted(by=_part(request, "by", most=200), what=_part(request, "what", most=60))
 
 
 def _part(request: HtmxRequest, name: str, *, most: int) -> str:

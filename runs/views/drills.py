@@ -1,4 +1,4 @@
-"""Drills: the list, the page of one with its matrix, and what a build or a person takes away."""
+"""Drills: those under way, the list, the page of one with its matrix, and what is taken away."""
 
 import json
 from typing import TYPE_CHECKING
@@ -11,19 +11,27 @@ from django.views.decorators.http import require_safe
 from runs.queries import drills
 from runs.rules.drill_matrix import grid_of, junit
 from runs.rules.drill_report import DrillReport
-from runs.web import HtmxRequest, actor_of, page_or_part
+from runs.rules.policy import Verb, may
+from runs.web import HtmxRequest, actor_of, page_or_part, unchanged
 
 if TYPE_CHECKING:
     from runs.models import Drill
 
-LIST, PAGE, DOCUMENT = "runs/drill_list.html", "runs/drill_show.html", "runs/drill_document.html"
+LIST, PART = "runs/drill_list.html", "runs/_drills.html"
+PAGE, DOCUMENT = "runs/drill_show.html", "runs/drill_document.html"
 
 
 @require_safe
 def index(request: HtmxRequest) -> HttpResponse:
-    workflow = request.GET.get("workflow", "")
-    listed = drills.newest_drills(actor_of(request), workflow=workflow)
-    return page_or_part(request, LIST, LIST, drills=listed, workflow=workflow)
+    actor, workflow = actor_of(request), request.GET.get("workflow", "")
+    listed = drills.newest_drills(actor, workflow=workflow)
+    under_way = drills.under_way(actor, workflow=workflow)
+    version = drills.version_of(under_way, listed)
+    if same := unchanged(request, version):
+        return same
+    context = {"drills": listed, "under_way": under_way, "workflow": workflow, "version": version}
+    context["may_operate"] = may(actor, Verb.OPERATE)
+    return page_or_part(request, LIST, PART, live_url=request.get_full_path(), **context)
 
 
 @require_safe

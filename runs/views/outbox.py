@@ -39,6 +39,8 @@ def index(request: HtmxRequest) -> HttpResponse:
         lane=lane,
         version=version,
         live_url=reverse("runs:outbox") + link_to(request),
+        ask=request.GET.get("ask", ""),
+        keep_url=link_to(request, ask=None),
         newer_url=link_to(request, at=found.newer) if found.newer else "",
         older_url=link_to(request, at=found.older) if found.older else "",
         may_operate=may(actor, Verb.OPERATE),

@@ -1,6 +1,5 @@
 """One run: how it stands, its timeline, and the tab that is open."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -10,10 +9,14 @@ from django.views.decorators.http import require_safe
 
 from runs.queries import pages_redo, pages_run, pages_tabs
 from runs.queries.clock import db_now
+from runs.queries.notes import notes_on
 from runs.queries.pages_run import RunPage
-from runs.rules.payloads import payload_of
+from runs.queries.verbs import seen_as
+from runs.rules.notes import LONGEST
 from runs.rules.policy import Verb, may
-from runs.web import HtmxRequest, actor_of, link_to, page_or_part, position_in, unchanged
+from runs.rules.verbs import RunVerb
+from runs.views.run_tabs import TABS
+from runs.web import HtmxRequest, actor_of, link_to, number_in, page_or_part, unchanged
 
 
 @require_safe
@@ -25,7 +28,7 @@ def show(request: HtmxRequest, run_id: UUID) -> HttpResponse:
     version = pages_run.version_of(run, now=now)
     if same := unchanged(request, version):
         return same
-    page = pages_run.run_page(run, now=now)
+    page = pages_run.run_page(run, now=now, begins=number_in(request.GET.get("steps", "")))
     tab = request.GET.get("tab", "steps")
     tab = tab if tab in TABS else "steps"
     return page_or_part(
@@ -43,58 +46,33 @@ def show(request: HtmxRequest, run_id: UUID) -> HttpResponse:
         tab=tab,
         tab_template=f"runs/_tab_{tab}.html",
         tabs=pages_tabs.tabs_of(run),
+        **_where(request, page),
+        **_asked(request, page),
+        notes=notes_on(run, actor_of(request)),
+        run_id=run.pk,
+        longest=LONGEST,
         **TABS[tab](request, page),
     )
 
 
-def _steps(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
-    return {}
-
-
-def _events(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
-    visible = may(actor_of(request), Verb.VIEW_PAYLOADS)
-    lines, found = pages_tabs.event_lines(page.run, position=position_in(request), visible=visible)
-    return {"lines": lines, **_links(request, found)}
-
-
-def _list(name: str) -> Callable[[HtmxRequest, RunPage], dict[str, Any]]:
-    def read(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
-        found = pages_tabs.slice_of_tab(page.run, name, position=position_in(request))
-        return {"rows": found.rows, **_links(request, found)}
-
-    return read
-
-
-def _waits(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
-    found = pages_tabs.slice_of_tab(page.run, "waits", position=position_in(request))
-    return {"rows": pages_tabs.wait_lines(found.rows), **_links(request, found)}
-
-
-def _input(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
-    visible, run = may(actor_of(request), Verb.VIEW_PAYLOADS), page.run
-    return {"payload": pages_tabs.input_of(run, visible=visible)}
-
-
-def _audit(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
-    chain = pages_tabs.chain_of(page.run)
-    line = payload_of(chain.line or "{}", visible=True, most=16_384)
-    return {"chain": chain, "line": line, "may_export": may(actor_of(request), Verb.VIEW_PAYLOADS)}
-
-
-def _links(request: HtmxRequest, found: Any) -> dict[str, str]:
+def _asked(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
+    """Whether it is asked in place if the run is to be tried now; the safe way has the focus."""
+    offered = {offer.verb for offer in page.offers if offer.possible}
+    retries = RunVerb.RETRY in offered and may(actor_of(request), Verb.OPERATE)
     return {
-        "newer_url": link_to(request, at=found.newer) if found.newer else "",
-        "older_url": link_to(request, at=found.older) if found.older else "",
+        "ask_retry": link_to(request, ask="retry"),
+        "asks_retry": retries and request.GET.get("ask") == "retry",
+        "keep_url": link_to(request, ask=None),
+        "seen": seen_as(page.run),
     }
 
 
-TABS: dict[str, Callable[[HtmxRequest, RunPage], dict[str, Any]]] = {
-    "steps": _steps,
-    "events": _events,
-    "effects": _list("effects"),
-    "checkpoints": _list("checkpoints"),
-    "waits": _waits,
-    "files": _list("files"),
-    "input": _input,
-    "audit": _audit,
-}
+def _where(request: HtmxRequest, page: RunPage) -> dict[str, Any]:
+    """The ways along a long timeline, and to the step at which a failed run stopped."""
+    stretch, failed = page.timeline.stretch, page.failed
+    ways = {"earlier_steps": stretch.earlier, "later_steps": stretch.later}
+    links = {name: link_to(request, steps=str(at)) for name, at in ways.items() if at}
+    if failed is None:
+        return links
+    here = "" if stretch.holds(failed.ordinal) else link_to(request, steps=None)
+    return {**links, "failed_url": f"{here}#line-{failed.key}"}

@@ -3,6 +3,7 @@
 from django.http import Http404, HttpResponse
 from django.views.decorators.http import require_safe
 
+from runs.definition import registry
 from runs.forms import StartForm
 from runs.queries import certificate, pages_workflows
 from runs.rules.policy import Verb, may
@@ -13,7 +14,7 @@ from runs.web import HtmxRequest, actor_of, page_or_part
 def index(request: HtmxRequest) -> HttpResponse:
     lines = pages_workflows.workflow_lines(actor_of(request))
     page = "runs/workflow_list.html"
-    return page_or_part(request, page, page, lines=lines)
+    return page_or_part(request, page, page, lines=lines, failures=registry.failures())
 
 
 @require_safe

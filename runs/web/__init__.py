@@ -4,9 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import wraps
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
 
-from django.contrib.auth.models import User
 from django.core import signing
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -15,20 +13,14 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
 
+from runs.queries.actors import actor_for
 from runs.queries.clock import db_now
 from runs.queries.keyset import Position
-from runs.queries.memberships import all_tenants, tenants_of
 from runs.rules.policy import Actor, NotAllowed, Verb, may
+from runs.web.preferred import bring, zone_of
 from runs.web.proofs import signed_in_at
 
 View = Callable[..., HttpResponseBase]
-PERMISSIONS = {
-    Verb.OPERATE: "runs.operate",
-    Verb.DECIDE: "approvals.decide",
-    Verb.VIEW_PAYLOADS: "runs.view_payloads",
-    Verb.ADMINISTER: "runs.administer",
-}
-THEMES = ("system", "light", "dark")
 CURSOR_SALT = "milepost.cursor"
 MOST_DIGITS = 19
 
@@ -51,21 +43,6 @@ def _actor(request: HttpRequest) -> Actor:
     if not request.user.is_authenticated:
         raise PermissionDenied("Sign in first.")
     return replace(actor_for(request.user), signed_in_at=signed_in_at(request))
-
-
-def actor_for(user: User) -> Actor:
-    """A person as policy knows them, whichever door they came through."""
-    return Actor(
-        kind="user",
-        name=user.get_username(),
-        user_id=user.pk,
-        tenants=all_tenants() if user.is_superuser else tenants_of(user.pk),
-        permissions=frozenset(
-            verb.value for verb, name in PERMISSIONS.items() if user.has_perm(name)
-        ),
-        groups=frozenset(user.groups.values_list("name", flat=True)),
-        administrator=user.has_perm(PERMISSIONS[Verb.ADMINISTER]),
-    )
 
 
 def permitted(verb: Verb) -> Callable[[View], View]:
@@ -132,22 +109,17 @@ def link_to(request: HttpRequest, **changes: Position | str | None) -> str:
 
 
 class Reader:
-    """Middleware: the zone a person reads times in, and 403 for what they may not do."""
+    """Middleware: how a person likes to read, and 403 for what they may not do."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with timezone.override(reading_zone(request)):
-            return self.get_response(request)
+        with timezone.override(zone_of(request)):
+            response = self.get_response(request)
+        bring(request, response)
+        return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> None:
         if isinstance(exception, NotAllowed):
             raise PermissionDenied(str(exception)) from exception
-
-
-def reading_zone(request: HttpRequest) -> ZoneInfo:
-    """UTC, unless this reader switched to the zone that their device reported."""
-    zone = request.COOKIES.get("zone", "").replace("%2F", "/")
-    local = request.COOKIES.get("time") == "local" and zone in available_timezones()
-    return ZoneInfo(zone if local else "UTC")

@@ -5,11 +5,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import django_filters
+from django import forms
 from django.http import QueryDict
 from django.utils import timezone
 
-from runs.queries.pages_runs import Wanted
+from runs.queries.pages_runs import Wanted, wanted_runs
+from runs.queries.plans import stored_workflows
 from runs.rules.hours import HOUR, hour_named
+from runs.rules.policy import Actor
 from runs.rules.states import RunState, WaitKind
 
 WINDOWS = {
@@ -20,18 +23,23 @@ WINDOWS = {
     "all": ("any time", None),
 }
 DEFAULT_WINDOW = "7d"
+LONGEST = "waiting"
 
 
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
     """The names in the address of the list; an unset window is seven days, `all` is all.
 
-    A bar of the first page leads to one hour, which is then a choice as well.
+    Whoever waits longest may have begun at any time, so there an unset window is all. A bar of the first page leads to one hour, which is then a choice as well.
     """
 
     state = django_filters.ChoiceFilter(
         label="Status",
         empty_label="any",
-        choices=[("open", "not final"), *((state.value, state.value) for state in RunState)],
+        choices=[
+            ("open", "not final"),
+            ("stuck", "stuck"),
+            *((state.value, state.value) for state in RunState),
+        ],
     )
     workflow = django_filters.ChoiceFilter(label="Workflow", empty_label="any")
     waits_for = django_filters.ChoiceFilter(
@@ -40,11 +48,20 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
         choices=[(kind.value, kind.value) for kind in WaitKind],
     )
     started = django_filters.ChoiceFilter(label="Started", empty_label=None)
-    q = django_filters.CharFilter(label="Reference, run id or key", max_length=300)
+    sort = django_filters.ChoiceFilter(
+        label="Sorted by",
+        empty_label="newest start",
+        choices=[(LONGEST, "longest wait")],
+    )
+    q = django_filters.CharFilter(
+        label="Reference, run id or key",
+        max_length=300,
+        widget=forms.TextInput(attrs={"placeholder": "or by:name, or label=value"}),
+    )
 
     def __init__(self, data: QueryDict, *, workflows: Sequence[str], runs: Any) -> None:
         asked = data.copy()
-        asked.setdefault("started", DEFAULT_WINDOW)
+        asked.setdefault("started", "all" if asked.get("sort") == LONGEST else DEFAULT_WINDOW)
         started = str(asked["started"])
         self.hour = hour_named(started)
         super().__init__(asked, queryset=runs)
@@ -66,7 +83,14 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]
             within=WINDOWS[started][1] if started in WINDOWS else None,
             hour=self.hour,
             text=said["q"].strip(),
+            longest_waiting=said["sort"] == LONGEST,
         )
+
+
+def filter_of(actor: Actor, asked: QueryDict, *, now: datetime) -> RunFilter:
+    """What this address asks of the runs that the actor sees."""
+    everything = wanted_runs(actor, Wanted(), now=now)
+    return RunFilter(asked, workflows=stored_workflows(), runs=everything)
 
 
 def _in_words(hour: datetime) -> str:

@@ -12,8 +12,10 @@ from django.utils.functional import SimpleLazyObject
 
 from runs.queries import pages_shell
 from runs.rules.policy import Verb, may
-from runs.web import THEMES, actor_of
+from runs.rules.preferences import THEMES
+from runs.web import actor_of
 from runs.web.needs import waiting
+from runs.web.preferred import choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +80,14 @@ PLACES = (
 
 def shell(request: HttpRequest) -> dict[str, Any]:
     """Context processor; what costs a query is asked only by pages that show it."""
-    theme = request.COOKIES.get("theme", "system")
-    theme = theme if theme in THEMES else "system"
+    theme = choice(request, "theme")
     return {
         "theme": theme,
+        "density": choice(request, "density"),
         "next_theme": THEMES[(THEMES.index(theme) + 1) % len(THEMES)],
-        "keys_off": request.COOKIES.get("keys") == "off",
+        "keys_off": choice(request, "keys") == "off",
         "zone": timezone.get_current_timezone_name(),
-        "reading_local": request.COOKIES.get("time") == "local",
+        "reading_local": choice(request, "time") == "local",
         "debug": settings.DEBUG,
         "places": _lazily(lambda: places(request)),
         "engine": _lazily(lambda: pages_shell.engine_state()),

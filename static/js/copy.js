@@ -7,7 +7,7 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(text);
   } catch {
     const field = document.createElement("textarea");
-    Object.assign(field, { value: text, readOnly: true, className: "visually-hidden" });
+    Object.assign(field, { value: text, className: "visually-hidden" });
     button.after(field);
     field.select();
     document.execCommand("copy");

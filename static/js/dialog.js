@@ -1,7 +1,6 @@
 // Opens links marked data-drawer beside the page, where there is room for both.
 {
   const drawer = document.getElementById("drawer");
-  const wide = matchMedia("(min-width: 900px)");
   let home;
 
   document.addEventListener("click", async (event) => {
@@ -11,7 +10,7 @@
     if (event.target.closest("[data-close]") || event.target === drawer) event.target.closest("dialog")?.close();
 
     const link = event.target.closest("a[data-drawer]");
-    if (!link || !wide.matches || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || innerWidth < 900 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     home ??= location.href;
     await htmx.ajax("GET", link.href, { target: "#drawer-body", swap: "innerHTML" });

@@ -1,29 +1,29 @@
 // Keys: what carries data-key is clicked, or focused when it is a field. No key decides anything.
 {
   const usable = ({ target, ctrlKey, metaKey, altKey }) => document.documentElement.dataset.keys !== "off"
-    && !(ctrlKey || metaKey || altKey || target.closest?.("input, textarea, select, [contenteditable]"));
+    && !(ctrlKey || metaKey || altKey || target.closest?.("input, textarea, select"));
   const scope = () => document.querySelector("dialog[open]") || document;
+  const all = (what) => [...scope().querySelectorAll(what)];
   const shown = (one) => one.checkVisibility?.() ?? true;
 
   const press = (key) => {
-    const all = [...scope().querySelectorAll(`[data-key="${key}"]`)];
-    const target = all.find(shown) || all[0];
+    const named = all(`[data-key="${key}"]`), target = named.find(shown) || named[0];
     target?.matches("input") ? target.focus() : target?.click();
     return target;
   };
 
+  const row = (link) => link.closest("[data-row]");
   const rows = (step) => {
-    const links = [...scope().querySelectorAll("[data-row] a:first-of-type, a[data-row]")].filter(shown);
-    const at = links.findIndex((link) => link.closest("[data-row]").contains(document.activeElement));
-    links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
+    const links = all("[data-row] a:first-of-type, a[data-row]").filter(shown);
+    const at = links.findIndex((link) => row(link) === row(document.activeElement));
+    (links[at + step] ?? links[at < 0 ? 0 : at])?.focus();
     return links.length;
   };
 
   const unfold = () => {
-    const all = [...scope().querySelectorAll("main details, dialog details")];
-    const open = all.some((one) => !one.open);
-    for (const one of all) one.open = open;
-    return all.length;
+    const folds = all("main details, dialog details");
+    const open = folds.some((one) => !one.open);
+    for (const one of folds) one.open = open;
   };
 
   const bindings = {};
@@ -34,6 +34,7 @@
   for (const key of "ordmawsklexpt") bind(`g ${key}`, () => press(`g ${key}`));
   bind("j", () => rows(1));
   bind("k", () => rows(-1));
+  bind("x", () => row(document.activeElement)?.querySelector("[type=checkbox]")?.click());
   bind("e", unfold);
   for (const key of "/?") bindings[`Shift+${key}`] = bindings[key];
   tinykeys.tinykeys(window, bindings);

@@ -52,9 +52,9 @@
     show();
   });
 
-  // What a reader has unfolded stays so, whatever the server sends.
+  // What a reader has unfolded or ticked stays so, whatever the server sends.
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
-    !(name === "open" && node.matches("details, dialog"));
+    name !== "checked" && !(name === "open" && node.matches("details, dialog"));
 
   const isPoll = (elt) => elt?.hasAttribute("data-live-region");
 

@@ -30,6 +30,7 @@ def _do(duty: str, number: int, at: str) -> None:
 
     from approvals import tasks
     from approvals.ledger import noticing, ruling
+    from runs.engine import ordered
     from runs.ledger import waking
 
     act = {
@@ -37,6 +38,7 @@ def _do(duty: str, number: int, at: str) -> None:
         "rule": ruling.answer,
         "deferred": waking.expire,
         "batch": tasks.answer_item,
+        "selection": ordered.do_item,
     }[duty]
     connection.ensure_connection()
     count = Counting(at)

@@ -193,8 +193,14 @@ def test_others_see_who_reads_it_on_the_page_in_the_list_and_among_those_in_hand
     lists = [text_of(max_.get(f"/decisions/?tab={tab}")) for tab in ("mine", "reading")]
     assert any("mara reads it" in listed for listed in lists)
     assert "mara reads it until" in text_of(max_.get("/decisions/claimed/"))
-    mara.post(at(decision, "releases/"))
+    mara.get(at(decision))
+    released = mara.post(at(decision, "releases/"), follow=True).text
+    assert f'action="{at(decision, "claims/")}"' in released.split("Undo</button>")[0]
     assert "Nobody reads it at present" in text_of(max_.get(at(decision)))
+    claimed = mara.post(at(decision, "claims/"), {"back": "claimed"}, follow=True).text
+    undo = claimed.split("Undo</button>")[0]
+    assert f'action="{at(decision, "releases/")}"' in undo
+    assert 'name="back" value="claimed"' in undo
 
 
 def test_it_is_handed_over_and_taken_back_by_page() -> None:

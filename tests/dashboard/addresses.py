@@ -13,10 +13,11 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from approvals.ledger import delegating, rule_book
 from approvals.ledger.rule_book import Terms
 from approvals.models import Batch, Decision, Record
-from runs.ledger import event_keys, schedules, waking
+from runs.ledger import drills, event_keys, noting, saved_views, schedules, selecting, waking
 from runs.models import Artifact, Call, Event, Membership, Message, Tenant, Worker
 from runs.queries.clock import db_now
 from runs.rules.schedules import Wish
+from runs.rules.together import Together
 from tests.approvals.builders import a_decision, a_person, acting, decide
 from tests.dashboard.builders import start, work
 from tests.dashboard.monitored import Monitored
@@ -95,6 +96,7 @@ class Examples:
             "record_id": lambda: Record.objects.get(decision=self.closed).pk,
             "runs:artifact_show:run_id": lambda: self.file.run_id,
             "artifact_id": lambda: self.file.pk,
+            "note_id": lambda: self.note_id,
             "handle": lambda: self.handle,
             "event_id": lambda: self.event.pk,
             "runs:event_receive:name": lambda: "order.paid",
@@ -104,10 +106,13 @@ class Examples:
             "version": lambda: 1,
             "schedule_id": lambda: self.schedule_id,
             "drill_id": lambda: self.drill_id,
+            "runs:drill_stop:drill_id": lambda: self.drill_under_way,
             "person_id": lambda: self.person.pk,
             "channel_id": lambda: self.channel_id,
             "rule_id": lambda: self.rule_id,
             "batch_id": lambda: self.batch_id,
+            "selection_id": lambda: self.selection_id,
+            "view_id": lambda: self.view_id,
             "delegation_id": lambda: self.delegation_id,
             "who": lambda: "MQ",
             "token": lambda: "no-token",
@@ -144,6 +149,10 @@ class Examples:
         return Call.objects.filter(run_id=run_id)[0]
 
     @cached_property
+    def note_id(self) -> int:
+        return noting.note(runs.the_operator(), self.opened.run_id, text="Look here.").pk
+
+    @cached_property
     def handle(self) -> str:
         tenant_id = runs.the_tenant().pk
         return event_keys.add(
@@ -173,6 +182,11 @@ class Examples:
         return kept(a_report())
 
     @cached_property
+    def drill_under_way(self) -> Any:
+        runs.the_tenant()
+        return drills.begin(runs.the_operator(), workflow="ten_steps", command="drill ten_steps")
+
+    @cached_property
     def channel_id(self) -> int:
         return a_row(tenant=runs.the_tenant()).pk
 
@@ -197,6 +211,15 @@ class Examples:
         return Batch.objects.create(
             tenant=runs.the_tenant(), shape="", by="tests", option="yes", amount=0, at=db_now()
         ).pk
+
+    @cached_property
+    def selection_id(self) -> int:
+        chosen = [self.opened.run_id]
+        return selecting.choose(runs.the_operator(), chosen, verb=Together.CANCEL, asked_for="").pk
+
+    @cached_property
+    def view_id(self) -> int:
+        return saved_views.save(acting(self.person), name="Mine", query="state=open").pk
 
     @cached_property
     def delegation_id(self) -> int:

@@ -1,6 +1,9 @@
 """What was done beside the runs: read by administrators, verified as it is shown, taken away whole."""
 
+import csv
 import json
+import re
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import Group
@@ -9,9 +12,12 @@ from django.test import Client
 
 from runs.ledger import audit
 from runs.models import Membership
+from runs.queries import pages_acts
 from runs.queries.clock import db_now
+from runs.queries.pages_acts import Wanted
 from runs.rules import canonical
 from runs.rules.chain import Draft
+from tests.commands.saying import manage
 from tests.dashboard.builders import a_person, start
 from tests.support import runs
 
@@ -44,6 +50,7 @@ def test_administrators_read_who_did_what_the_newest_first(
     assert "person signed out" in found
     assert "channel made" not in found
     assert viewing.get("/audit/").status_code == 403
+    assert viewing.get("/audit/acts.csv").status_code == 403
 
 
 def test_an_act_that_names_a_run_leads_to_it(heading: Client) -> None:
@@ -59,9 +66,11 @@ def test_another_tenants_acts_are_nobodys_to_know(client: Client) -> None:
     client.force_login(hedy)
     done("channel.made", name="only-here")
 
-    answers = [client.get(f"/audit/{path}?tenant=default") for path in ("", "chain.jsonl")]
+    parts = ("", "chain.jsonl", "acts.csv")
+    answers = [client.get(f"/audit/{path}?tenant=default") for path in parts]
 
-    assert [answer.status_code for answer in answers] == [404, 404]
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert "only-here" not in client.get("/audit/acts.csv").getvalue().decode()
     assert "only-here" not in client.get("/audit/").text
 
 
@@ -99,6 +108,53 @@ def test_the_whole_chain_is_taken_away(heading: Client) -> None:
 
     assert [json.loads(line)["seq"] for line in lines] == list(range(1, 61))
     assert "Older" in heading.get("/audit/").text
+
+
+def test_what_the_filter_lets_through_is_a_spreadsheet_that_computes_nothing(
+    heading: Client,
+) -> None:
+    done("channel.made", by="=cmd()", name="ops", token="t-123456")
+    done("person.signed_out", by="zoe", name="pia")
+
+    page = heading.get("/audit/?what=channel").text
+    (address,) = re.findall(r'href="(/audit/acts\.csv[^"]*)"', page)
+    answer = heading.get(unescape(address))
+
+    (row,) = csv.DictReader(answer.getvalue().decode().splitlines())
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="audit-default.csv"'
+    assert (row["no."], row["who"], row["what"]) == ("1", "'=cmd()", "channel made")
+    assert "name ops" in row["about"]
+    assert "t-123456" not in str(row)
+    assert "the newest 10,000 at most" in page
+
+
+def test_a_spreadsheet_that_was_cut_says_so_in_its_last_line() -> None:
+    for number in range(4):
+        done("channel.tested", number=number)
+    tenant, who = runs.the_tenant().pk, runs.the_operator()
+
+    lines = list(pages_acts.sheet(who, tenant, Wanted(), most=3))
+
+    assert len(lines) == 5
+    assert lines[-1].startswith("Cut here: this file holds the newest 3 that fit.")
+    assert len(list(pages_acts.sheet(who, tenant, Wanted(), most=4))) == 5
+
+
+def test_the_command_tells_the_same_and_writes_the_same_spreadsheet(heading: Client) -> None:
+    done("channel.made", by="@zoe", name="ops")
+    done("person.signed_out", by="zoe", name="pia")
+
+    told = manage("runs", "audit", "--tenant", "default", "--what", "channel", "--json").json
+    said = manage("runs", "audit", "--tenant", "default").out
+    sheet = manage("runs", "audit", "--tenant", "default", "--what", "channel", "--csv").out
+    misused = manage("runs", "audit", "--csv")
+
+    assert [(act["seq"], act["actor"]) for act in told["acts"]] == [(1, "@zoe")]
+    assert told["fault"] == ""
+    assert "2 " in said.splitlines()[0]
+    assert "zoe: person signed out name pia" in said
+    assert sheet == heading.get("/audit/acts.csv?what=channel").getvalue().decode()
+    assert misused.code == 2
 
 
 @pytest.fixture

@@ -8,11 +8,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from runs.models import Run, Tenant
+from runs.models import Run, Tenant, Wait
+from runs.queries.clock import db_now
+from runs.queries.pages_runs import Wanted, page_of, wanted_runs
+from runs.rules.policy import local_operator
 from tests.dashboard.builders import many_runs, start, work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PART = {"HX-Request": "true"}
+LONGEST = Wanted(longest_waiting=True)
 
 
 def references(answer: Any) -> list[str]:
@@ -90,6 +94,39 @@ def test_paging_down_and_up_again_shows_every_run_once(looking: Client, apart: t
     assert len(seen) == len(set(seen)) == 120
     assert not link(third, "Older")
     assert references(back) == references(second)
+
+
+def test_who_waits_longest_stands_first_whenever_it_began_and_is_paged_both_ways(
+    looking: Client,
+) -> None:
+    waiting = [start("example_ask", reference=f"asks {number}") for number in range(3)]
+    start("example_log", reference="does not wait")
+    work()
+    opened = Wait.objects.get(run=waiting[2]).opened_at
+    Wait.objects.filter(run=waiting[2]).update(opened_at=opened - timedelta(days=20))
+    Run.objects.filter(pk=waiting[2]).update(created_at=opened - timedelta(days=20))
+
+    page = looking.get(reverse("runs:run_list"), {"sort": "waiting"})
+    runs = wanted_runs(local_operator("tests"), LONGEST, now=db_now())
+    first = page_of(runs, LONGEST, position=None, size=2)
+    second = page_of(runs, LONGEST, position=first.older, size=2)
+    back = page_of(runs, LONGEST, position=second.newer, size=2)
+
+    assert references(page) == ["asks 2", "asks 0", "asks 1"]
+    assert [run.reference for run in (*first.rows, *second.rows)] == references(page)
+    assert (back.rows, back.newer, second.older) == (first.rows, None, None)
+    assert re.search(r'aria-sort="descending">Why', page.text)
+    assert not re.search(r'aria-sort="descending">Started', page.text)
+
+
+def test_a_poll_of_who_waits_longest_announces_no_new_start(looking: Client) -> None:
+    start("example_ask", reference="asks")
+    work()
+    url = rows_url(looking.get(reverse("runs:run_list"), {"sort": "waiting"}))
+    start("example_ask", reference="asks too")
+    work()
+
+    assert "new run" not in looking.get(url, headers=PART).text
 
 
 def test_a_forged_cursor_is_the_top_of_the_list(looking: Client) -> None:

@@ -40,7 +40,7 @@ def test_a_step_that_was_not_reached_says_so(looking: Client) -> None:
 
     page = looking.get(reverse("runs:step_show", args=[run, "purge"]))
 
-    assert "Not reached yet" in page.text
+    assert "Not reached yet; needs step propose." in page.text
     assert "irreversible" in page.text
 
 

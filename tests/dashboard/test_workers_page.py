@@ -13,7 +13,7 @@ from runs.ledger import assignments, takeover, ticks, workers
 from runs.models import Run, Worker
 from runs.queries.clock import db_now
 from tests.commands.saying import manage
-from tests.dashboard.builders import start
+from tests.dashboard.builders import start, work
 from tests.durability.fences import a_worker_row
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,6 +63,18 @@ def test_a_worker_whose_lease_is_over_was_last_seen_and_works_no_more(looking: C
     assert "<span>working</span>" not in page
     assert "last seen" in page
     assert manage("workers", "list", "--json").json["workers"][0]["state"] == "stale"
+
+
+def test_what_a_worker_has_done_is_counted_among_the_newest_work(
+    looking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        start("example_log", reference=f"order-{number}")
+    work()
+
+    assert '<td class="number phone-hidden">3</td>' in page_of(looking)
+    monkeypatch.setattr("runs.queries.crew.MOST_COUNTED", 2)
+    assert '<td class="number phone-hidden">2+</td>' in page_of(looking)
 
 
 def test_runs_of_other_tenants_are_not_named(looking: Client) -> None:
@@ -123,5 +135,5 @@ def test_it_costs_the_same_for_many_workers(
     for number in range(12):
         a_busy_worker(f"order-{number}")
 
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(28):
         page_of(looking)

@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from runs.definition import registry
+from runs.definition.places import Place
 from runs.models import Run, Tenant
 from tests.dashboard.builders import many_runs, start
 
@@ -22,6 +24,23 @@ def test_every_registered_workflow_is_listed(looking: Client) -> None:
 
     assert "inbox_triage" in page.text
     assert "Sort an inbox, delete what a person agrees is spam, report." in page.text
+
+
+def test_a_module_that_could_not_be_read_is_named_with_its_line(
+    looking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failure = registry.Failure(
+        module="tidy.workflows",
+        message="tidy.workflows cannot be imported: SyntaxError: invalid syntax",
+        hint="Mend it.",
+        place=Place(file="tidy/workflows.py", line=7),
+    )
+    monkeypatch.setattr(registry, "failures", lambda: [failure])
+
+    page = looking.get(reverse("runs:workflow_list")).text
+
+    assert "SyntaxError: invalid syntax" in page
+    assert "tidy/workflows.py:7" in page
 
 
 def test_a_workflow_shows_its_plan_with_what_cannot_be_undone(looking: Client) -> None:

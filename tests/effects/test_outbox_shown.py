@@ -50,6 +50,7 @@ def test_what_is_stuck_needs_you_says_why_and_can_be_retried_now() -> None:
         client = signed_in("operate")
         home = client.get("/").content.decode()
         page = client.get("/outbox/").content.decode()
+        asked = client.get("/outbox/", {"ask": str(message.pk)}).content.decode()
         shop.answers = [{"id": "sale-1"}]
         client.post(f"/outbox/{message.pk}/retries/")
         relay_courier.send_all_due()
@@ -58,6 +59,9 @@ def test_what_is_stuck_needs_you_says_why_and_can_be_retried_now() -> None:
     assert "Stuck in the outbox" in home
     for said in ("shop.sell for book", "no line", "under the same key", "Retry now"):
         assert said in page
+    assert "Keep waiting" not in page
+    assert "Retry <em>shop.sell for book</em> now?" in asked
+    assert "autofocus>Keep waiting</a>" in asked
     assert AuditEvent.objects.filter(run_id=run_id, kind="outbox.hastened").count() == 1
     assert violations([run_id]) == []
 

@@ -60,7 +60,9 @@ def test_who_takes_it_on_may_take_that_back(operating: Client) -> None:
     one = the_incident().pk
 
     assert post(operating, "incident_ack", one, note="mine", expected_version=2) == 302
-    assert "omar has it in hand since" in page(operating, "incident_show", one)
+    shown = page(operating, "incident_show", one)
+    assert "omar has it in hand since" in shown
+    assert 'name="expected_version" value="3"><button class="button">Undo</button>' in shown
     assert "Take that back" in page(operating, "incident_show", one)
     assert post(operating, "incident_reopen", one, expected_version=2) == 409
     assert post(operating, "incident_reopen", one, expected_version=3) == 302
@@ -99,6 +101,18 @@ def test_a_snooze_has_one_end(operating: Client, said: dict[str, str], status: i
 
     text = page(operating, "incident_show", the_incident().pk)
     assert ("put it off until" in text) == (status == 302)
+    assert ("Undo</button>" in text) == (status == 302)
+
+
+def test_what_was_in_somebodys_hands_is_not_taken_from_them_by_an_undo(operating: Client) -> None:
+    turns(a_monitor(), "silent")
+    one = the_incident().pk
+    post(operating, "incident_snooze", one, lasts="4")
+    assert "Undo</button>" in page(operating, "incident_show", one)
+
+    post(operating, "incident_ack", one)
+
+    assert "Undo</button>" not in page(operating, "incident_show", one)
 
 
 def test_it_is_resolved_and_shown_among_those_that_are_over(operating: Client) -> None:

@@ -10,9 +10,9 @@ from monitors.ledger import incidents, reminders
 from monitors.models import Incident
 from monitors.rules.incidents import IncidentRefused
 from runs.models import AuditEvent, Tenant
+from runs.queries.actors import actor_for
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
-from runs.web import actor_for
 from tests.dashboard.builders import a_person
 from tests.monitors.troubles import a_monitor, the_incident, titles, turns
 from tests.schedules.builders import the_time

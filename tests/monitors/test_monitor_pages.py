@@ -99,6 +99,7 @@ def test_what_is_down_comes_first_then_what_is_late_then_by_name(looking: Client
     assert places == sorted(places)
     assert "1 down, 1 late, 2 up" in text
     assert "Nobody judges" in text
+    assert 'class="live-region stack unsure"' in text, "unknown is grey, never green"
 
 
 def test_a_row_says_what_is_expected_the_verdict_and_both_facts(looking: Client) -> None:

@@ -2,7 +2,9 @@
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
+from monitors.models import MaintenanceWindow
 from runs.models import AuditEvent
 from tests.dashboard.builders import a_person
 from tests.monitors.test_monitor_pages import page, post
@@ -40,6 +42,33 @@ def test_it_is_muted_with_an_end_and_unmuted(operating: Client) -> None:
     assert titles() == []
     assert post(operating, "monitor_unmute", one) == 302
     assert "<strong>Muted</strong>" not in page(operating, "monitor_show", one)
+
+
+def test_all_that_have_a_tag_are_muted_together_and_told_of_again_together(
+    operating: Client,
+) -> None:
+    first, second, other = (
+        a_monitor(name, tags=tags)
+        for name, tags in (("one", "nightly"), ("two", "nightly mail"), ("three", "nightly-not"))
+    )
+    address = reverse("monitors:tag_mute", args=["nightly"])
+    assert "Mute the 2 monitors tagged" in operating.get("/monitors/?tag=nightly").text
+    assert (
+        operating.post(reverse("monitors:tag_mute", args=["none"]), {"lasts": "4"}).status_code
+        == 404
+    )
+    assert "Nothing was muted. Say either" in operating.post(address, {}, follow=True).text
+
+    said = operating.post(address, {"lasts": "4", "note": "new disks"}, follow=True).text
+
+    assert "2 monitors muted" in said
+    assert "<strong>Muted</strong>" in page(operating, "monitor_show", first.pk)
+    assert "<strong>Muted</strong>" not in page(operating, "monitor_show", other.pk)
+    shown = page(operating, "monitor_show", second.pk)
+    assert "End it now for all with this tag" in shown
+    window = MaintenanceWindow.objects.get()
+    assert post(operating, "window_remove", second.pk, window.pk) == 302
+    assert "<strong>Muted</strong>" not in page(operating, "monitor_show", first.pk)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import psutil
 import pytest
 
+from config.first_run import SAMPLE
 from tests.support.programs import Program, Site
 from tests.support.waiting import PATIENCE, eventually, free_port
 
@@ -127,10 +128,11 @@ def test_a_second_up_and_the_link_command_know_where_the_first_one_is(
 ) -> None:
     assert empty_site.manage("signin").out.startswith(f"{up.url}/signin/")
 
-    second = start(empty_site, port=free_port())
+    second = empty_site.start("up", "--inbox", str(SAMPLE))
 
     assert second.ended() == 0
     assert f"already answers at {up.url}" in second.said()
+    assert f"of {SAMPLE} was started before" in second.said()
     assert "Set a password" in Visitor().press(link_in(second.said()))
     assert len(managers(empty_site)) == 1
 

@@ -5,9 +5,9 @@ from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 
 from config.signin_links import first_user
+from runs.queries.actors import actor_for
 from runs.rules.policy import Verb, may
 from runs.rules.roles import ROLES
-from runs.web import actor_for
 
 pytestmark = pytest.mark.django_db
 

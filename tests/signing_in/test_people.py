@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from config.signin_links import first_user, link_for
 from runs.ledger import people
 from runs.models import AuditEvent, Membership, Tenant
+from runs.queries.actors import actor_for
 from runs.queries.verify import violations
 from runs.rules import canonical
 from runs.rules.policy import Verb, may
-from runs.web import actor_for
 
 pytestmark = pytest.mark.django_db
 

@@ -32,12 +32,13 @@ class Command(BaseCommand):
         for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(ending, _asked_to_stop)
         try:
+            to_sort = first_run.readable(inbox)
             with serving.claimed(settings.VAR_DIR) as lock:
-                self._serve(lock, inbox=first_run.readable(inbox))
+                self._serve(lock, inbox=to_sort)
         except first_run.UnreadableInbox as problem:
             raise CommandError(str(problem), returncode=2) from None
         except serving.AlreadyServed:
-            self._point_to_the_other()
+            self._point_to_the_other(to_sort if inbox else None)
         except (serving.NoFreePort, supervision.WebIsSilent) as problem:
             raise CommandError(str(problem)) from None
 
@@ -62,7 +63,8 @@ class Command(BaseCommand):
             self.stdout.write(f"Port {settings.PORT} is busy; taking {port}.")
         return serving.site_of(settings.HOST, port), serving.bind_to(settings.HOST, port)
 
-    def _point_to_the_other(self) -> None:
+    def _point_to_the_other(self, inbox: Path | None) -> None:
+        """Says where it answers; an inbox that was named is sorted there."""
         site = serving.running_site(settings.VAR_DIR, patience=60)
         if not site:
             raise CommandError(
@@ -70,6 +72,8 @@ class Command(BaseCommand):
             )
         link = signin_links.link_for(signin_links.first_user(), site=site)
         self.stdout.write(f"Milepost already answers at {site}\n\n  Sign in, once:\n    {link}\n")
+        if inbox:
+            self.stdout.write(f"  {first_run.begin(inbox)}")
 
 
 def _asked_to_stop(number: int, frame: FrameType | None) -> NoReturn:

@@ -4,13 +4,16 @@ import json
 from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import Error
+from django.db import Error, OperationalError, connection
 
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger import drills
@@ -77,6 +80,8 @@ class Command(BaseCommand):
         parser.add_argument("--as", dest="who", metavar="USER", help="act as this user")
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument("--on-this-database", action="store_true", help=SUPPRESS)
+        # A page has said that it is under way; that is its id.
+        parser.add_argument("--begun", type=UUID, help=SUPPRESS)
 
     def handle(self, *_args: Any, **said: Any) -> None:
         if said["list"]:
@@ -91,8 +96,6 @@ class Command(BaseCommand):
             raise CommandError(str(misused), returncode=2) from None
         except Error as error:
             raise CommandError(f"The report cannot be stored: {error}", returncode=1) from error
-        except NoPostgreSQL as broke:
-            raise CommandError(str(broke), returncode=1) from None
         self._print(report, as_json=said["json"])
         if report.state is not DrillState.PASSED:
             raise SystemExit(1)
@@ -100,8 +103,19 @@ class Command(BaseCommand):
     def _drill(self, said: dict[str, Any]) -> DrillReport:
         actor, asked = actor_named(said["who"]), _asked(said)
         drilled.require_room()
-        report = outside.drill_on_scratch(asked, postgresql_url=said["postgresql_url"])
-        drills.keep(actor, report)
+        begun = said["begun"] or drills.begin(actor, workflow=asked.workflow, command=asked.command)
+        try:
+            report = outside.drill_on_scratch(
+                asked,
+                postgresql_url=said["postgresql_url"],
+                stopped_by=partial(_stopped_by, begun),
+            )
+        except NoPostgreSQL as broke:
+            report = conduct.aborted(asked, datetime.now(UTC), because=str(broke))
+        except BaseException:
+            drills.let_go(begun)
+            raise
+        drills.keep(actor, report, under_way=begun)
         return report
 
     def _list(self, *, as_json: bool) -> None:
@@ -118,6 +132,15 @@ class Command(BaseCommand):
             return
         for line in lines_of(report):
             self.stdout.write(line)
+
+
+def _stopped_by(drill_id: UUID) -> str:
+    """A drill does not end because this database is away for a moment."""
+    try:
+        return drills.go_on(drill_id)
+    except OperationalError:
+        connection.close()
+        return ""
 
 
 FLAGS = {

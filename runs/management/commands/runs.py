@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from runs.ledger import lifecycle
 from runs.management import exporting, given, waiting, wording
+from runs.management.auditing import AuditingCommand
+from runs.management.noting import NotingCommand
 from runs.management.redoing import RedoingCommand
-from runs.queries import memberships, pages_runs, pages_tabs, shown
+from runs.queries import memberships, pages_runs, shown
 from runs.queries.clock import db_now
 from runs.queries.why import why_of
-from runs.rules.policy import Actor, Verb, may
+from runs.rules.policy import Actor
 from runs.rules.states import RunState
 
 if TYPE_CHECKING:
@@ -20,20 +22,21 @@ MOST_LISTED = 1000
 INTERRUPTED = 130
 
 
-class Command(RedoingCommand):
+class Command(RedoingCommand, NotingCommand, AuditingCommand):
     help = "Starts runs, lists and shows them, says why one is not moving, moves one that should."
     verbs = (
         ("start", "start a run of a workflow"),
         ("list", "runs, the newest first"),
         ("show", "one run with its steps"),
         ("why", "why a run stands where it stands, and what comes next"),
-        ("audit", "all that is recorded of a run, its chain verified, and its audit line"),
+        *AuditingCommand.auditing,
         (
             "export",
             "all that is known of a run, in one file that can be checked without a database",
         ),
         *RedoingCommand.moving,
         *RedoingCommand.redoing,
+        *NotingCommand.noting,
     )
 
     def arguments_of_start(self, parser: ArgumentParser) -> None:
@@ -58,7 +61,7 @@ class Command(RedoingCommand):
     def arguments_of_show(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", help="an id, a part of one, or a reference")
 
-    arguments_of_why = arguments_of_audit = arguments_of_show
+    arguments_of_why = arguments_of_show
 
     def arguments_of_export(self, parser: ArgumentParser) -> None:
         self.arguments_of_show(parser)
@@ -122,7 +125,8 @@ class Command(RedoingCommand):
         now = db_now()
         wanted = pages_runs.Wanted(state=state, workflow=workflow)
         runs = pages_runs.wanted_runs(actor, wanted, now=now)
-        rows = pages_runs.rows_of(pages_runs.page_of(runs, position=None, size=limit).rows, now=now)
+        found = pages_runs.page_of(runs, wanted, position=None, size=limit)
+        rows = pages_runs.rows_of(found.rows, now=now)
         listed = [shown.run_listed(row.run, row.why) for row in rows]
         self.say({"runs": listed}, wording.lines_of_list(listed), as_json=as_json)
 
@@ -142,31 +146,6 @@ class Command(RedoingCommand):
             *wording.lines_of_limits(limits),
         ]
         self.say(answer, lines, as_json=as_json)
-
-    def do_audit(self, actor: Actor, *, run: str, as_json: bool, **_: Any) -> None:
-        found = given.the_run(actor, run)
-        chain, line = pages_tabs.chain_of(found), shown.last_audit_line(found)
-        events = pages_tabs.chain_lines(found, visible=may(actor, Verb.VIEW_PAYLOADS))
-        if as_json:
-            self.say(
-                {
-                    "id": str(found.pk),
-                    "reference": found.reference,
-                    "state": found.state,
-                    "verified": chain.verified,
-                    "first_bad": chain.first_bad,
-                    "head": chain.head,
-                    "events": shown.events_shown(list(events)),
-                    "audit_line": line,
-                },
-                [],
-                as_json=True,
-            )
-        else:
-            self.say({}, map(wording.line_of_event, events), as_json=False)
-            self.say({}, wording.lines_of_chain(chain, line), as_json=False)
-        if not chain.verified:
-            raise SystemExit(1)
 
     def do_export(self, actor: Actor, *, run: str, to: Path, as_json: bool, **_: Any) -> None:
         found = given.the_run(actor, run)

@@ -1,10 +1,11 @@
-"""The command `workers`: who executes steps, by their leases; let one finish and take no more."""
+"""The command `workers`: who executes steps, by their leases; let one finish, or take its run."""
 
 from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
+from runs.engine.evicting import evict
 from runs.ledger import draining
 from runs.management import given, wording
 from runs.management.verbs import VerbCommand
@@ -19,10 +20,11 @@ TIMES = ("started_at", "renewed_at", "lease_until", "ended_at")
 
 
 class Command(VerbCommand):
-    help = "Lists the workers as they stand by their leases, or drains some."
+    help = "Lists the workers as they stand by their leases, drains some, or evicts a lost one."
     verbs = (
         ("list", "who is working, idle, draining, or stale because its lease is over"),
         ("drain", "let workers finish what they hold and take nothing more; --undo takes it back"),
+        ("evict", "take the run of a worker that is believed lost, and give it to the next one"),
     )
 
     def arguments_of_list(self, parser: ArgumentParser) -> None:
@@ -33,6 +35,22 @@ class Command(VerbCommand):
         parser.add_argument("--all", action="store_true", help="every worker there is")
         parser.add_argument("--undo", action="store_true", help="let them take work again")
         parser.add_argument("--because", default="", metavar="TEXT", help="kept in the audit")
+
+    def arguments_of_evict(self, parser: ArgumentParser) -> None:
+        parser.add_argument("worker", help="the beginning of an id, or HOST/PID")
+        parser.add_argument(
+            "--reason",
+            "--because",
+            dest="because",
+            required=True,
+            metavar="TEXT",
+            help="kept in the audit",
+        )
+        parser.add_argument(
+            "--though-alive",
+            action="store_true",
+            help="also when its lease is good, so that it may be at work",
+        )
 
     def do_list(self, _: Actor, *, as_json: bool, **said: Any) -> None:
         hands, now = crew.crew(also_gone=said["all"]), db_now()
@@ -59,6 +77,20 @@ class Command(VerbCommand):
         if left:
             why = "Not drained by anybody, or gone" if said["undo"] else "Draining or gone already"
             raise given.NoSuchWorker(f"{why}: {', '.join(map(str, left))}.")
+
+    def do_evict(self, actor: Actor, *, worker: str, as_json: bool, **said: Any) -> None:
+        require(actor, Verb.OPERATE)
+        done = evict(
+            actor,
+            given.the_worker(worker),
+            because=said["because"],
+            though_alive=said["though_alive"],
+        )
+        placed = [f"{run_id} is taken from it" for run_id in done.runs]
+        would_not = ["Its process would not die; the watch takes its run once it is dead."]
+        lines = would_not if done.lives else placed or ["It is declared lost; it held no run."]
+        taken = [str(run_id) for run_id in done.runs]
+        self.say({"taken": taken, "process_lives": done.lives}, lines, as_json=as_json)
 
 
 def _named(texts: list[str]) -> list[UUID]:

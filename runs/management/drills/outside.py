@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,27 +19,45 @@ from runs.management.scratch_postgresql import PostgresServer, restarted
 from runs.rules.drill_report import DrillReport
 
 LOOK_EVERY = 0.05
+SAY_EVERY = 2.0
 
 
-def drill_on_scratch(asked: Asked, *, postgresql_url: str = "") -> DrillReport:
+def drill_on_scratch(
+    asked: Asked, *, postgresql_url: str = "", stopped_by: Callable[[], str]
+) -> DrillReport:
     """The report of a drill on a database that is made for it and taken away again.
 
-    A drill that ends without one is aborted, with what it said last.
+    A drill that ends without one is aborted, with what it said last; so is one for which
+    `stopped_by`, asked every few seconds, names somebody.
     """
     began = datetime.now(UTC)
     with _scratch(postgresql_url) as scratch:
         process = _inner(asked, scratch)
-        server = scratch.server
         try:
-            while process.poll() is None:
-                _restart_if_wished(scratch.folder, server)
-                time.sleep(LOOK_EVERY)
+            who = _watched(process, scratch, stopped_by)
         finally:
             process.kill()
             process.wait()
+        if who:
+            return aborted(asked, began, because=f"{who} stopped it.")
         return _report_in(scratch.folder) or aborted(
             asked, began, because=_last_words(scratch.folder, process.returncode)
         )
+
+
+def _watched(
+    process: "subprocess.Popen[bytes]", scratch: Scratch, stopped_by: Callable[[], str]
+) -> str:
+    """Until it ends, or somebody stops it: who that is."""
+    say_next = 0.0
+    while process.poll() is None:
+        _restart_if_wished(scratch.folder, scratch.server)
+        if time.monotonic() >= say_next:
+            say_next = time.monotonic() + SAY_EVERY
+            if who := stopped_by():
+                return who
+        time.sleep(LOOK_EVERY)
+    return ""
 
 
 @contextmanager

@@ -1,0 +1,68 @@
+"""A person says that a worker is lost, so that what it holds goes to the next one."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from runs.ledger import draining
+from runs.ledger.commits import commits
+from runs.models import Run, Worker
+from runs.queries.clock import db_now
+from runs.queries.visibility import visible_runs
+from runs.rules.policy import Actor, Verb, require
+from runs.rules.states import RunState, WorkerState
+from runs.rules.verbs import NotNow
+
+EVICTED = "worker.evicted"
+
+
+class NotEvicted(NotNow):
+    """Nothing was taken from the worker; the message says why, and what to do instead."""
+
+
+@commits("eviction_committed")
+def evict(
+    actor: Actor,
+    worker_id: UUID,
+    *,
+    because: str,
+    though_alive: bool = False,
+    seen: UUID | str | None = None,
+) -> None:
+    """Declare a worker lost; one whose lease is good only for who says that it may be alive.
+
+    `seen` is the run that it held when it was looked at, or "" for none. Its death is no crash of
+    its step: whoever takes the run finds the worker marked as one that was to go (R28).
+    """
+    require(actor, Verb.OPERATE)
+    with transaction.atomic():
+        _require_held_as_seen(actor, worker_id, seen)
+        now = db_now()
+        rows = Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value)
+        if not though_alive:
+            rows = rows.filter(lease_until__lt=now)
+        said = f"evicted by {actor.name}: {because}"[:300]
+        lost = {"state": WorkerState.LOST.value, "ended_at": now, "lease_until": now}
+        if not rows.update(**lost, end_reason=said, draining=True):
+            raise NotEvicted(_why_not(worker_id))
+        draining.note(worker_id, EVICTED, because=because, by=actor.name)
+
+
+def _require_held_as_seen(actor: Actor, worker_id: UUID, seen: UUID | str | None) -> None:
+    rows = Run.objects.filter(worker_id=worker_id, state=RunState.RUNNING.value)
+    held = list(rows.values_list("pk", flat=True))
+    if visible_runs(actor).filter(pk__in=held).count() < len(held):
+        raise NotEvicted(
+            "It holds a run of a tenant that you do not belong to; somebody who does may evict it."
+        )
+    if seen is not None and [str(run_id) for run_id in held] != ([str(seen)] if seen else []):
+        raise NotEvicted("It holds another run than when you looked, or none any more.")
+
+
+def _why_not(worker_id: UUID) -> str:
+    if Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value).exists():
+        return (
+            "Its lease is good, so it may be at work. Let it finish by draining it, or say that its "
+            "run is to be taken though it may be alive."
+        )
+    return "That worker is gone already; nothing was changed."
