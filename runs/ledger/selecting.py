@@ -145,11 +145,16 @@ def do(actor: Actor, item_id: int) -> bool:
             _do(actor, item)
             return _booked(item, Outcome.DONE, "")
     except REFUSALS as refused:
-        return pass_by(item_id, str(refused))
+        return _passed_by(item_id, str(refused))
 
 
+@commits("selection_item_done", when=bool)
 def pass_by(item_id: int, told: str) -> bool:
     """Say why it was not done to one run."""
+    return _passed_by(item_id, told)
+
+
+def _passed_by(item_id: int, told: str) -> bool:
     with transaction.atomic():
         item = _taken(item_id)
         return item is not None and _booked(item, Outcome.REFUSED, told)

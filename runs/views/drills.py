@@ -29,9 +29,17 @@ def index(request: HtmxRequest) -> HttpResponse:
     version = drills.version_of(under_way, listed)
     if same := unchanged(request, version):
         return same
-    context = {"drills": listed, "under_way": under_way, "workflow": workflow, "version": version}
-    context["may_operate"] = may(actor, Verb.OPERATE)
-    return page_or_part(request, LIST, PART, live_url=request.get_full_path(), **context)
+    return page_or_part(
+        request,
+        LIST,
+        PART,
+        drills=listed,
+        under_way=under_way,
+        workflow=workflow,
+        version=version,
+        may_operate=may(actor, Verb.OPERATE),
+        live_url=request.get_full_path(),
+    )
 
 
 @require_safe

@@ -56,6 +56,7 @@ def test_a_poll_moves_nothing_that_is_being_read(
     reader.get_by_label("Reference, run id or key").fill("half typed")
     row = reader.locator(f"#run-{waiting} a.row-link")
     row.focus()
+    reader.keyboard.press("x")
     reader.evaluate("scrollTo(0, 600)")
     work()
     start("example_log", reference="unseen")
@@ -67,6 +68,8 @@ def test_a_poll_moves_nothing_that_is_being_read(
     assert reader.evaluate("scrollY") == 600
     assert reader.get_by_label("Reference, run id or key").input_value() == "half typed"
     assert reader.locator("tbody tr").count() == 50
+    assert [one.is_checked() for one in reader.locator("[name=run]").all()].count(True) == 1
+    assert reader.locator(f"#run-{waiting} [name=run]").is_checked()
     assert not complaints
 
 

@@ -13,7 +13,7 @@ from tests.commands.saying import manage
 from tests.dashboard.builders import a_person, start, work
 from tests.dashboard.test_run_page import page_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 SAID = "The warehouse is closed until Monday."
 
 
@@ -23,7 +23,6 @@ def write(client: Client, run: UUID, text: str = SAID) -> str:
 
 def test_a_note_stands_on_the_page_and_in_the_audit_with_who_and_when(operating: Client) -> None:
     run = start("example_ask")
-    work()
     before = Run.objects.get(pk=run)
 
     page = write(operating, run)
@@ -66,6 +65,7 @@ def test_only_its_author_withdraws_a_note(operating: Client, client: Client) -> 
     assert Note.objects.get().withdrawn_at is None
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_final_run_may_be_noted_on_and_its_tenants_chain_says_so(operating: Client) -> None:
     run = start("example_log")
     work()

@@ -9,13 +9,13 @@ from django.urls import reverse
 from runs.models import Run
 from runs.queries.went_on import WentOn
 from runs.rules.stretches import stretch_of
-from tests.dashboard.builders import start, work
+from tests.dashboard.builders import many_runs, start, work
 from tests.dashboard.test_run_page import page_of
 from tests.operating import releases
 from tests.operating.releases import begun, release, writing
 from tests.support import runs
 
-pytestmark = pytest.mark.django_db(transaction=True)
+working = pytest.mark.django_db(transaction=True)
 LONG = [writing(f"s{number:03}", f"f{number:03}") for number in range(1, 231)]
 
 
@@ -27,6 +27,7 @@ def a_long_run_that_failed_at(key: str) -> UUID:
     return run_id
 
 
+@working
 def test_a_failed_run_opens_at_the_step_that_failed(looking: Client) -> None:
     run = start("inbox_triage", inbox="/no/such/inbox.tsv")
     work()
@@ -64,6 +65,7 @@ def test_a_plan_of_two_hundred_steps_is_shown_whole() -> None:
     assert stretch_of(200, around=150).is_whole
 
 
+@pytest.mark.django_db
 def test_a_long_failed_run_opens_at_the_hundred_that_holds_its_failure(looking: Client) -> None:
     with release((1, LONG)):
         run = a_long_run_that_failed_at("s130")
@@ -78,6 +80,7 @@ def test_a_long_failed_run_opens_at_the_hundred_that_holds_its_failure(looking: 
     assert 'href="?#line-s130"' in first
 
 
+@working
 def test_a_queued_run_says_which_slots_are_free_and_who_is_ahead(looking: Client) -> None:
     start("example_log", reference="before it")
     run = start("example_log")
@@ -91,6 +94,7 @@ def test_a_queued_run_says_which_slots_are_free_and_who_is_ahead(looking: Client
     assert "1 ahead of it" in page
 
 
+@working
 def test_a_run_whose_code_is_gone_is_read_from_what_was_recorded(looking: Client) -> None:
     with release((1, [writing("weigh", "weight"), writing("pack", "box")])):
         run = begun(until="pack")
@@ -103,13 +107,12 @@ def test_a_run_whose_code_is_gone_is_read_from_what_was_recorded(looking: Client
     assert "Executed once" in step.text
 
 
+@pytest.mark.django_db
 def test_every_time_a_run_went_on_is_told(looking: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = start("example_log")
-    work()
-    at = Run.objects.get(pk=run).created_at
+    (run,) = many_runs(1)
     lines = [
         WentOn(
-            at=at,
+            at=run.created_at,
             trigger="takeover",
             reason=f"the worker of fence {fence} is gone",
             step="count",
@@ -125,7 +128,7 @@ def test_every_time_a_run_went_on_is_told(looking: Client, monkeypatch: pytest.M
     ]
     monkeypatch.setattr("runs.queries.pages_run.went_on", lambda *_: lines)
 
-    page = page_of(looking, run).text
+    page = page_of(looking, run.pk).text
 
     assert all(f"the worker of fence {fence} is gone" in page for fence in range(2, 9))
     assert "It went on 2 times before" in page

@@ -7,6 +7,7 @@ from pytest_django import DjangoDbBlocker
 
 from runs.management.drills.stage import Stage
 from tests.drills.stages import a_stage
+from tests.support.programs import CLUSTER_WORKERS
 
 
 @pytest.fixture(scope="module")
@@ -15,10 +16,10 @@ def stage(
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Stage]:
-    """One stage for all tests of a module, with a watch and a cluster of two workers."""
+    """One stage for all tests of a module, with a watch and a cluster."""
     with django_db_blocker.unblock(), a_stage(tmp_path_factory.mktemp("stage")) as built:
         built.start_watch()
-        built.start_cluster(workers=2)
+        built.start_cluster(workers=CLUSTER_WORKERS)
         yield built
 
 

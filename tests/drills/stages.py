@@ -15,6 +15,7 @@ from runs.management.drills.stage import Stage, played
 from runs.rules.drill_report import DrillReport
 from tests.drills.programs import Curious, Fickle, Program
 from tests.durability.plant import BODIES, a_plant
+from tests.support.programs import CLUSTER_WORKERS
 
 APPS = f"{BODIES},tests.drills"
 
@@ -33,7 +34,8 @@ def a_stage(var: Path) -> Iterator[Stage]:
 
 
 def a_drill(stage: Stage, workflow: str, **asked: object) -> Drill:
-    return conduct.prepared(Asked(workflow=workflow, **asked), stage)  # type: ignore[arg-type]
+    said = {"workers": CLUSTER_WORKERS} | asked
+    return conduct.prepared(Asked(workflow=workflow, **said), stage)  # type: ignore[arg-type]
 
 
 def report_of(drill: Drill) -> DrillReport:

@@ -25,6 +25,7 @@ from runs.management.drills.stage import PATIENCE, Stage
 from runs.queries import drilling
 from tests.drills.programs import PARTS, Made, texts
 from tests.drills.stages import a_drill, report_of
+from tests.support.programs import CLUSTER_WORKERS
 from tests.support.runs import a_worker
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
@@ -145,7 +146,7 @@ def compared(stage: Stage, programs: list[Made]) -> list[str]:
     """Each program that came to something else, with its seed; an open decision is no difference."""
     peace = in_peace(stage, programs)
     stage.start_watch()
-    stage.start_cluster(workers=2)
+    stage.start_cluster(workers=CLUSTER_WORKERS)
     drill, played = under_fire(stage, programs)
     fire = came_to(stage, [each.run_id for each in played])
     assert report_of(drill).violations == ()

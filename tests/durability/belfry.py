@@ -12,7 +12,7 @@ import psutil
 
 from runs.dispatch import bell
 from tests.durability.bells import Happened, happened
-from tests.support.programs import Program, Site
+from tests.support.programs import CLUSTER_WORKERS, Program, Site
 from tests.support.waiting import PATIENCE, eventually
 
 T = TypeVar("T")
@@ -36,11 +36,11 @@ class Belfry:
     def directory(self) -> Path:
         return self.site.var / "bells"
 
-    def start(self, *, workers: int = 2, grace: float = 60.0) -> Program:
+    def start(self, *, workers: int = CLUSTER_WORKERS, grace: float = 60.0) -> Program:
         options = ("--workers", str(workers), "--grace", str(grace))
         return self.site.start("cluster", *options, DJANGO_SETTINGS_MODULE=SETTINGS)
 
-    def cluster(self, *, workers: int = 2, grace: float = 60.0) -> Program:
+    def cluster(self, *, workers: int = CLUSTER_WORKERS, grace: float = 60.0) -> Program:
         """A cluster that is ready: every worker is enlisted, the pusher has the line open."""
         before = len(self.seen("enlisted"))
         program = self.start(workers=workers, grace=grace)

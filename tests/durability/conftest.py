@@ -7,13 +7,18 @@ from pytest_django import DjangoDbBlocker
 
 from runs.definition import gates
 from tests.durability.plant import Plant, a_plant, known_bodies
+from tests.support.programs import CLUSTER_WORKERS
 
 
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(2, id="two workers"),
-        pytest.param(1, id="one worker", marks=pytest.mark.long),
+        pytest.param(CLUSTER_WORKERS, id=f"{CLUSTER_WORKERS} of them"),
+        *(
+            [pytest.param(1, id="one worker", marks=pytest.mark.long)]
+            if CLUSTER_WORKERS > 1
+            else []
+        ),
     ],
 )
 def plant(
@@ -22,7 +27,7 @@ def plant(
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Plant]:
-    """One installation for all tests of a module: a watch, and a cluster of two workers or of one."""
+    """One installation for all tests of a module: a watch, and a cluster of so many workers."""
     var = tmp_path_factory.mktemp("plant")
     with django_db_blocker.unblock(), a_plant(var) as built:
         built.watch()

@@ -23,7 +23,7 @@ from runs.models import Assignment, Run, Step, Wait, Worker
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from tests.inbox import driving
-from tests.support.programs import Program, Site
+from tests.support.programs import CLUSTER_WORKERS, Program, Site
 from tests.support.waiting import PATIENCE, eventually
 
 BODIES = "tests.durability.bodies"
@@ -40,7 +40,9 @@ class Plant:
     clusters: list[tuple[Program, tuple[str, ...], dict[str, str]]] = field(default_factory=list)
     tends: bool = True
 
-    def cluster(self, *, workers: int = 2, grace: float = 10, **settings: str) -> Program:
+    def cluster(
+        self, *, workers: int = CLUSTER_WORKERS, grace: float = 10, **settings: str
+    ) -> Program:
         """A cluster with that many workers that are there, beside those of other clusters."""
         began = db_now()
         options = ("--workers", str(workers), "--grace", str(grace))

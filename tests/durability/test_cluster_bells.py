@@ -16,7 +16,7 @@ from runs.dispatch.backlog import RING_AFTER
 from runs.dispatch.brokers import ENOUGH, Redis
 from runs.dispatch.message import doorbell
 from tests.durability.belfry import Belfry, the, those
-from tests.support.programs import Site
+from tests.support.programs import CLUSTER_WORKERS, Site
 from tests.support.redis_server import RedisServer
 
 processes = pytest.mark.processes
@@ -170,8 +170,8 @@ def test_workers_are_replaced_after_some_work_and_nothing_is_lost(belfry: Belfry
         belfry.wait_for("finished", belfry.place())
         return not first & {one.pid for one in those(belfry.site, "worker")}
 
-    belfry.eventually(recycled, "both are recycled")
-    assert len(belfry.seen("delisted")) >= 2
+    belfry.eventually(recycled, "all are recycled")
+    assert len(belfry.seen("delisted")) >= CLUSTER_WORKERS
     assert cluster.process.poll() is None
     assert cluster.stop() == 0
 

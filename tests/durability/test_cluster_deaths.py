@@ -9,7 +9,7 @@ import pytest
 
 from runs.dispatch.sentinel import CRASHED
 from tests.durability.belfry import Belfry, kill, kill_an_idle, the, those
-from tests.support.programs import Site
+from tests.support.programs import CLUSTER_WORKERS, Site
 
 pytestmark = pytest.mark.processes
 ROLES = ["worker", "pusher", "monitor", "sentinel", "main"]
@@ -18,7 +18,7 @@ SAMPLED = [
     pytest.param(role, marks=() if role in ("worker", "sentinel") else pytest.mark.long)
     for role in ROLES
 ]
-FAMILY = 6  # main, sentinel, two workers, pusher, monitor
+FAMILY = 4 + CLUSTER_WORKERS  # main, sentinel, pusher, monitor
 
 
 @pytest.fixture
@@ -68,7 +68,8 @@ def test_every_worker_can_be_killed_while_it_works_and_the_cluster_stays(belfry:
         kill(psutil.Process(busy.pid))
     belfry.new_work_runs(cluster)
 
-    belfry.eventually(lambda: len(those(belfry.site, "worker")) == 2, "both are replaced")
+    whole = CLUSTER_WORKERS
+    belfry.eventually(lambda: len(those(belfry.site, "worker")) == whole, "all are replaced")
     assert cluster.process.poll() is None
     assert cluster.stop() == 0
 
@@ -187,7 +188,8 @@ def test_a_step_that_keeps_no_limit_is_killed_and_its_worker_replaced(belfry: Be
     belfry.new_work_runs(cluster)
 
     assert cluster.process.poll() is None
-    belfry.eventually(lambda: len(those(belfry.site, "worker")) == 2, "it is replaced")
+    whole = CLUSTER_WORKERS
+    belfry.eventually(lambda: len(those(belfry.site, "worker")) == whole, "it is replaced")
 
 
 @pytest.mark.long

@@ -14,7 +14,7 @@ from runs.models import Step
 from runs.queries import verify
 from tests.durability.belfry import kill, kill_an_idle, the, those
 from tests.support import runs
-from tests.support.programs import Program, Site
+from tests.support.programs import CLUSTER_WORKERS, Program, Site
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.processes
@@ -66,7 +66,7 @@ class Supervisor:
 
 
 @contextmanager
-def supervised(site: Site, *, workers: int = 2) -> Iterator[Supervisor]:
+def supervised(site: Site, *, workers: int = CLUSTER_WORKERS) -> Iterator[Supervisor]:
     """A cluster and a watch that have shown that they work."""
     supervisor = Supervisor(site)
     supervisor.keep("cluster", "--workers", str(workers), "--grace", "60")
@@ -81,7 +81,7 @@ def supervised(site: Site, *, workers: int = 2) -> Iterator[Supervisor]:
 @pytest.mark.parametrize("role", SAMPLED)
 def test_after_an_idle_process_is_killed_a_new_run_succeeds(site: Site, role: str) -> None:
     with supervised(site) as supervisor:
-        eventually(lambda: len(those(site, "worker")) == 2)
+        eventually(lambda: len(those(site, "worker")) == CLUSTER_WORKERS)
 
         kill_an_idle(site, role)
 
@@ -107,8 +107,10 @@ def test_after_a_busy_cluster_loses_a_process_its_run_and_a_new_one_succeed(
 
 def test_two_clusters_and_ten_doorbells_a_run_execute_each_body_once(site: Site) -> None:
     with supervised(site) as supervisor:
-        supervisor.keep("cluster", "--workers", "1", "--grace", "60")
-        eventually(lambda: len(those(site, "worker")) == 3, what="a second cluster works")
+        # Its words tell it from the first one.
+        supervisor.keep("cluster", "--workers", "1", "--grace", "61")
+        more = CLUSTER_WORKERS + 1
+        eventually(lambda: len(those(site, "worker")) == more, what="a second cluster works")
         started = [runs.a_run("example_pages", SHORT) for _ in range(20)]
         for _ in range(10 * len(started)):
             with transaction.atomic():

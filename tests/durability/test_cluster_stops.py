@@ -9,7 +9,7 @@ import pytest
 
 from runs.dispatch.sentinel import CRASHED
 from tests.durability.belfry import Belfry
-from tests.support.programs import Program, Site
+from tests.support.programs import CLUSTER_WORKERS, Program, Site
 
 Tell = Callable[[Program, signal.Signals], None]
 pytestmark = pytest.mark.processes
@@ -46,24 +46,24 @@ def test_an_idle_cluster_stops_at_once(belfry: Belfry, tell: Tell, number: signa
 
     assert cluster.ended() == 0
     belfry.site.leaves_nothing()
-    assert len(belfry.seen("delisted")) == 2
+    assert len(belfry.seen("delisted")) == CLUSTER_WORKERS
 
 
 @pytest.mark.parametrize(("tell", "number"), TOLD)
 def test_a_busy_cluster_hands_its_work_on_and_starts_nothing_new(
     belfry: Belfry, tell: Tell, number: signal.Signals
 ) -> None:
-    cluster = belfry.cluster(grace=LONG)
+    cluster, begun = belfry.cluster(grace=LONG), 1 + CLUSTER_WORKERS
     for _ in range(10):
         belfry.place("long")
-    belfry.eventually(lambda: len(belfry.seen("started")) == 3, "both workers are busy")
+    belfry.eventually(lambda: len(belfry.seen("started")) == begun, "all workers are busy")
 
     tell(cluster, number)
     code = cluster.ended()
 
     assert code == 0
-    assert len(belfry.seen("started")) == 3
-    assert len(belfry.seen("handed_on")) == 2
+    assert len(belfry.seen("started")) == begun
+    assert len(belfry.seen("handed_on")) == CLUSTER_WORKERS
     belfry.site.leaves_nothing()
     belfry.start()
     for handed_on in belfry.seen("handed_on"):

@@ -12,13 +12,14 @@ from django.db import connection
 from runs.models import Assignment, AuditEvent, Worker
 from runs.queries.clock import db_now
 from tests.durability.plant import Plant, lines_in
+from tests.support.programs import CLUSTER_WORKERS
 
 pytestmark = pytest.mark.processes
 # What a watch that was blind gives; the workers' own are so long that a slow machine loses none.
 LEASE = 3
 
 
-def with_a_watch(plant: Plant, *, workers: int = 2) -> Plant:
+def with_a_watch(plant: Plant, *, workers: int = CLUSTER_WORKERS) -> Plant:
     plant.watch(LEASE_SECONDS=str(LEASE))
     plant.cluster(workers=workers)
     return plant

@@ -93,4 +93,4 @@ def test_a_cancel_with_nobody_alive_is_done_by_the_watch_that_comes(plant: Plant
     plant.until(run_id, "cancelled")
 
     assert plant.is_sound(run_id)
-    plant.cluster(workers=2)
+    plant.cluster()

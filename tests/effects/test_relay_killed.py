@@ -40,7 +40,7 @@ def relay_plant(
     with django_db_blocker.unblock(), a_plant(tmp_path_factory.mktemp("relay")) as built:
         for _ in range(2):
             built.watch(FAULT_AT=f"@{built.fault}")
-        built.cluster(workers=2)
+        built.cluster()
         yield built
         assert built.is_sound()
 

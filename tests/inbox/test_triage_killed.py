@@ -14,7 +14,7 @@ from runs.examples.inbox import mailbox
 from runs.models import Assignment, Call, Checkpoint, Run, Worker
 from runs.queries.verify import violations
 from tests.inbox import driving
-from tests.support.programs import Site
+from tests.support.programs import CLUSTER_WORKERS, Site
 from tests.support.waiting import eventually
 
 pytestmark = [
@@ -28,8 +28,8 @@ REAL = Path(os.environ.get("INBOX_DATA", "../shared/data/inbox.tsv"))
 
 @pytest.fixture
 def working_site(site: Site) -> Site:
-    """A cluster of two workers and the clockwork, started once and left to themselves."""
-    site.start("cluster", "--workers", "2", LEASE_SECONDS="15")
+    """A cluster and the clockwork, started once and left to themselves."""
+    site.start("cluster", "--workers", str(CLUSTER_WORKERS), LEASE_SECONDS="15")
     site.start("watch")
     return site
 

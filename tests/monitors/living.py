@@ -16,7 +16,7 @@ from runs.definition import registry
 from runs.models import Step, Worker
 from tests.durability.cuttable import Line, a_line
 from tests.durability.plant import BODIES, Plant, a_plant
-from tests.support.programs import Program
+from tests.support.programs import CLUSTER_WORKERS, Program
 from tests.support.waiting import PATIENCE
 
 BEATING = "tests.monitors.beating"
@@ -49,7 +49,7 @@ class Living:
     def tend(self) -> None:
         """What a supervisor does: start a cluster again when none is left."""
         if all(program.process.poll() is not None for program, *_ in self.plant.clusters):
-            self.plant.cluster(workers=2, grace=10, **self.way)
+            self.plant.cluster(workers=CLUSTER_WORKERS, grace=10, **self.way)
 
     def monitor(self, kind: str, subject: object = "") -> Monitor | None:
         subject = str(subject or kind)
@@ -141,7 +141,9 @@ class Living:
 
 
 @contextmanager
-def a_living_place(var: Path, *, workers: int = 2, **settings: str) -> Iterator[Living]:
+def a_living_place(
+    var: Path, *, workers: int = CLUSTER_WORKERS, **settings: str
+) -> Iterator[Living]:
     with a_plant(var) as plant, registry.isolated():
         for workflow in _workflows():
             registry.register(workflow)

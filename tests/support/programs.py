@@ -22,6 +22,8 @@ from runs.dispatch.tethered import die_with_parent
 from tests.support.waiting import PATIENCE, eventually, free_port
 
 MARK = "MILEPOST_TEST_SITE"
+# How many workers a cluster has where a test does not say it: whatever is asserted holds with one too.
+CLUSTER_WORKERS = int(os.environ.get("CLUSTER_WORKERS", "2"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +121,7 @@ class Site:
             "PYTHONUNBUFFERED": "1",
             "VAR_DIR": str(self.var),
             "DATABASE_URL": self.database_url,
+            "WORKERS": str(CLUSTER_WORKERS),
             "SECRET_KEY": os.environ["SECRET_KEY"],
             **self.settings,
         }
