@@ -126,7 +126,7 @@ Point = Literal[
 POINTS: tuple[Point, ...] = get_args(Point)
 
 SAYS: dict[Point, str] = {
-    "claimed": "the claim is committed, nothing else has happened",
+    "claimed": "the claim is committed, by itself or with the end of the run before it; nothing else has happened",
     "before_body": "the step's body is about to be entered",
     "progress_committed": "how far the step says it has come is committed",
     "extension_committed": "how much longer the run says it may take is committed",
