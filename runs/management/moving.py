@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from runs.ledger import correcting, lifecycle, pausing, resuming, retrying
+from runs.ledger import correcting, labelling, lifecycle, pausing, resuming, retrying
 from runs.management import given
 from runs.management.verbs import VerbCommand
 from runs.queries.in_doubt import calls_in_doubt
+from runs.rules.labels import label_from
 from runs.rules.policy import Actor
 from runs.rules.states import RunState
 from runs.rules.words import of
@@ -20,13 +21,14 @@ ALL_AT_MOST = 100_000
 
 
 class MovingCommand(VerbCommand):
-    """`runs resume | retry | pause | cancel | correct`."""
+    """`runs resume | retry | pause | cancel | label | correct`."""
 
     moving: tuple[tuple[str, str], ...] = (
         ("resume", "let a failed or paused run go on where it stood, or all that were paused"),
         ("retry", "have a run that waits for its next attempt tried now"),
         ("pause", "let a run stand still, at once or at its next checkpoint; or all of them"),
         ("cancel", "end a run; one that is being worked on ends at its next checkpoint"),
+        ("label", "set a label of a run, or take it away: NAME=VALUE or NAME="),
         ("correct", "replace fields of the input of a run that stands still"),
     )
 
@@ -52,6 +54,10 @@ class MovingCommand(VerbCommand):
         parser.add_argument("run", help="an id, a part of one, or a reference")
         parser.add_argument("--because", required=True, metavar="TEXT", help="kept in the audit")
 
+    def arguments_of_label(self, parser: ArgumentParser) -> None:
+        self.arguments_of_retry(parser)
+        parser.add_argument("label", metavar="NAME=VALUE", help="without a value: taken away")
+
     def arguments_of_correct(self, parser: ArgumentParser) -> None:
         self.arguments_of_cancel(parser)
         parser.add_argument(
@@ -74,7 +80,8 @@ class MovingCommand(VerbCommand):
         self.say(_resumed(found, resumed), _lines_of_resumed(resumed), as_json=as_json)
 
     def do_retry(self, actor: Actor, *, run: str, because: str, as_json: bool, **_: Any) -> None:
-        given.short_enough(because, named="--because", most=2000)
+        if because:
+            given.short_enough(because, named="--because", most=2000)
         found = given.the_run(actor, run, only_one=True)
         step = retrying.retry_now(actor, found.pk, because=because)
         answer = {**_stands(found, found.state), "step": step}
@@ -105,6 +112,21 @@ class MovingCommand(VerbCommand):
         doubts = calls_in_doubt(found.pk)
         answer = {**_stands(found, state), "in_doubt": doubts}
         self.say(answer, [_line(found, state, "end"), *_doubts(doubts)], as_json=as_json)
+
+    def do_label(
+        self, actor: Actor, *, run: str, label: str, because: str, as_json: bool, **_: Any
+    ) -> None:
+        if because:
+            given.short_enough(because, named="--because", most=2000)
+        found, (name, _equals, value) = (
+            given.the_run(actor, run, only_one=True),
+            label.partition("="),
+        )
+        wish = label_from(name, value)
+        labels = labelling.label(actor, found.pk, wish, because=because)
+        said = ", ".join(f"{name}={value}" for name, value in sorted(labels.items())) or "none"
+        answer = {**_stands(found, found.state), "labels": labels}
+        self.say(answer, [f"labels of run {found.pk}: {said}"], as_json=as_json)
 
     def do_correct(
         self, actor: Actor, *, run: str, because: str, as_json: bool, **said: Any

@@ -22,6 +22,7 @@ from runs.management.acting import UnknownActor, actor_named
 from runs.management.given import Misused, NoSuchWorker, NotThere
 from runs.rules.canonical import NotCanonical
 from runs.rules.inputs import InvalidInput
+from runs.rules.labels import LabelRefused
 from runs.rules.notes import NoteRefused
 from runs.rules.plan import BrokenWorkflow
 from runs.rules.policy import Actor, NotAllowed
@@ -43,6 +44,7 @@ WRONG = (
     NotNow,
     RunChanged,
     NothingToCorrect,
+    LabelRefused,
     NoDeadline,
     DeadlineTooShort,
     NotYourNote,

@@ -11,6 +11,7 @@ from django.urls import reverse
 from runs.models import AuditEvent, Run, Wait
 from runs.queries.clock import db_now
 from runs.queries.verbs import seen_as
+from tests.commands.saying import manage
 from tests.dashboard.builders import start, work
 from tests.dashboard.test_run_page import page_of
 
@@ -51,6 +52,16 @@ def test_it_is_due_once_a_person_has_said_so(operating: Client, run: UUID) -> No
     assert "fail_then_succeed is due now" in first.text
     assert again.status_code == 409
     assert AuditEvent.objects.get(run_id=run, kind="wait.hastened").actor == "omar"
+
+
+def test_the_command_does_the_same_once(run: UUID) -> None:
+    told = manage("runs", "retry", run, "--because", "the receiver is back", "--json")
+    again = manage("runs", "retry", run)
+
+    assert told.json["step"] == "fail_then_succeed"
+    event = AuditEvent.objects.get(run_id=run, kind="wait.hastened")
+    assert "the receiver is back" in event.body
+    assert (again.code, "is due" in again.err) == (1, True)
 
 
 def test_whoever_may_only_look_is_not_asked(looking: Client, run: UUID) -> None:

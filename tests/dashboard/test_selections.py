@@ -23,6 +23,7 @@ from runs.queries.verify import violations
 from runs.rules.labels import Label, LabelRefused, label_from, with_label
 from runs.rules.policy import Actor, local_operator
 from runs.rules.together import Together
+from tests.commands.saying import manage
 from tests.dashboard.builders import a_person, many_runs, start, work
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -228,12 +229,15 @@ def test_a_label_is_set_and_taken_away_and_recorded(operating: Client) -> None:
 
     labelled = Run.objects.get(pk=run).labels
     alone = operating.post(reverse("runs:label", args=[run]), {"name": "team", "value": ""})
+    said = manage("runs", "label", run, "shift=night", "--json")
+    refused = manage("runs", "label", run, "schedule=x")
 
     assert wrong.status_code == 422
     assert labelled == {"team": "mail"}
     assert alone.status_code == 302
-    assert Run.objects.get(pk=run).labels == {}
-    assert AuditEvent.objects.filter(run=run, kind="run.labelled").count() == 2
+    assert said.json["labels"] == Run.objects.get(pk=run).labels == {"shift": "night"}
+    assert (refused.code, "not set by hand" in refused.err) == (1, True)
+    assert AuditEvent.objects.filter(run=run, kind="run.labelled").count() == 3
     assert violations([run]) == []
 
 
