@@ -6,6 +6,12 @@ from runs.models.guards import Rule, asks_the_run, grouped, name_of, register
 
 # What a guard reads of the run that a row belongs to.
 READ = ("fence", "state", "checkpoint", "generation")
+NOT_HELD = "current_setting('milepost.held', true) IS DISTINCT FROM NEW.run_id::text"
+# FOR SHARE: without it a takeover that has not committed yet would not be seen (R20).
+READ_SHARED = (
+    "SELECT fence, state, checkpoint, generation INTO r FROM runs_run"
+    " WHERE id = NEW.run_id FOR SHARE;"
+)
 
 
 def install(connection: BaseDatabaseWrapper) -> None:
@@ -49,36 +55,33 @@ def _on_sqlite(table: str, event: str, rules: list[Rule]) -> list[str]:
 
 
 def _on_postgresql(table: str, event: str, rules: list[Rule]) -> list[str]:
-    columns = {name: f"r.{name}" for name in READ}
-    checks = " ".join(
-        f"IF {rule.refused.format(**columns)} THEN RAISE EXCEPTION '{rule.because}'"
-        " USING ERRCODE = 'check_violation'; END IF;"
-        for rule in rules
-    )
-    # FOR SHARE: without it a takeover that has not committed yet would not be seen (R20).
-    read = (
-        ""
-        if table == "runs_run" or not asks_the_run(rules)
-        else "SELECT fence, state, checkpoint, generation INTO r FROM runs_run"
-        " WHERE id = NEW.run_id FOR SHARE;"
-    )
-    name = name_of(table, event)
-    return [
-        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$"
-        f" DECLARE r record; BEGIN {read} {checks} RETURN NEW; END $$",
-        f"DROP TRIGGER IF EXISTS {name} ON {table}",
-        f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW"
-        f" WHEN ({_when(table, rules)}) EXECUTE FUNCTION {name}()",
-    ]
-
-
-def _when(table: str, rules: list[Rule]) -> str:
-    """Where a guard on PostgreSQL has to look at all: beside the row itself, at its run.
+    """A function without WHEN: PostgreSQL would read that anew in every statement, as a constraint.
 
     The functions of `postgresql.sql` lock the run, compare the fence, and then name the run in
     `milepost.held`: until they return, asking the same of the same row again would only be slow.
     """
-    alone = [f"({rule.look or rule.refused})" for rule in rules if "{" not in rule.refused]
-    if table != "runs_run" and asks_the_run(rules):
-        alone.insert(0, "current_setting('milepost.held', true) IS DISTINCT FROM NEW.run_id::text")
-    return " OR ".join(alone)
+    alone = [rule for rule in rules if not asks_the_run(rule)]
+    asking = [rule for rule in rules if asks_the_run(rule)]
+    body = []
+    if asking:
+        body.append(f"IF {NOT_HELD} THEN {READ_SHARED} {_refusals(asking)} END IF;")
+    if alone:
+        # One look at them all; each by its name where one refuses.
+        some = " OR ".join(f"({rule.refused})" for rule in alone)
+        body.append(f"IF {some} THEN {_refusals(alone)} END IF;")
+    name = name_of(table, event)
+    return [
+        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$"
+        f" DECLARE r record; BEGIN {' '.join(body)} RETURN NEW; END $$",
+        f"DROP TRIGGER IF EXISTS {name} ON {table}",
+        f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
+    ]
+
+
+def _refusals(rules: list[Rule]) -> str:
+    columns = {name: f"r.{name}" for name in READ}
+    return " ".join(
+        f"IF {rule.refused.format(**columns)} THEN RAISE EXCEPTION '{rule.because}'"
+        " USING ERRCODE = 'check_violation'; END IF;"
+        for rule in rules
+    )

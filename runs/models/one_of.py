@@ -1,4 +1,4 @@
-"""A condition on a word out of a fixed list, as short as each database can read it."""
+"""A condition on a word out of a fixed list, as migrations before 0023 said it."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -4,27 +4,16 @@ from uuid import UUID
 
 import uuid6
 from django.db import models
-from django.db.models.lookups import Exact
 
-from runs.models.one_of import OneOf
 from runs.models.plan import Plan
 from runs.models.tenant import Tenant
 from runs.models.worker import Worker
-from runs.rules.states import FINAL, RunState
+from runs.rules.states import RunState
 
 
 def new_run_id() -> UUID:
     """A UUIDv7; only an identifier, never a clock (R38)."""
     return UUID(int=uuid6.uuid7().int)
-
-
-def iff(one: models.Q | OneOf, other: models.Q) -> Exact:
-    """Both or neither, said once: PostgreSQL reads a constraint anew in each statement that writes."""
-    truth = models.BooleanField()
-    return Exact(
-        models.ExpressionWrapper(one, output_field=truth),
-        models.ExpressionWrapper(other, output_field=truth),
-    )
 
 
 class Run(models.Model):
@@ -85,23 +74,6 @@ class Run(models.Model):
             ("view_payloads", "May see inputs, facts, requests and answers in clear"),
         ]
         constraints = [
-            models.CheckConstraint(
-                condition=OneOf("state", [state.value for state in RunState]),
-                name="run_state_is_known",
-            ),
-            models.CheckConstraint(
-                condition=iff(
-                    OneOf("state", sorted(state.value for state in FINAL)),
-                    models.Q(ended_at__isnull=False),
-                ),
-                name="run_is_final_iff_it_has_ended",
-            ),
-            models.CheckConstraint(
-                condition=iff(
-                    models.Q(state=RunState.RUNNING.value), models.Q(worker__isnull=False)
-                ),
-                name="run_has_a_worker_iff_it_is_running",
-            ),
             models.UniqueConstraint(
                 fields=["tenant", "workflow", "start_key"],
                 condition=models.Q(start_key__isnull=False),

@@ -2,7 +2,6 @@
 
 from django.db import models
 
-from runs.models.one_of import OneOf
 from runs.models.run import Run
 from runs.rules.states import StepState
 
@@ -37,10 +36,6 @@ class Step(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=OneOf("state", [state.value for state in StepState]),
-                name="step_state_is_known",
-            ),
             models.UniqueConstraint(
                 fields=["run", "key", "generation"], name="one_result_per_step_and_generation"
             ),
