@@ -203,6 +203,43 @@ ATTEMPTS = [
         refused="I8: there is no such run",
     ),
     Attempt(
+        sentence="a run gets a state that nobody knows",
+        sql="UPDATE runs_run SET state = 'asleep' WHERE id = {run}",
+        refused="a run is in one of its states",
+    ),
+    Attempt(
+        sentence="a step gets a state that nobody knows",
+        sql="UPDATE runs_step SET state = 'asleep', fence = {fence} WHERE run_id = {run}"
+        " AND state <> 'succeeded'",
+        refused="a step is in one of its states",
+    ),
+    Attempt(
+        sentence="I10 a run is final and has not ended",
+        sql="UPDATE runs_run SET state = 'cancelled' WHERE id = {run}",
+        refused="I10",
+    ),
+    Attempt(
+        sentence="I10 a run has ended and is not final",
+        sql="UPDATE runs_run SET ended_at = updated_at WHERE id = {run}",
+        refused="I10",
+    ),
+    Attempt(
+        sentence="I11 a run runs in nobody's hands",
+        sql="UPDATE runs_run SET state = 'running', worker_id = NULL WHERE id = {run}",
+        refused="I11",
+    ),
+    Attempt(
+        sentence="a run begins in a state that nobody knows",
+        sql="INSERT INTO runs_run (id, tenant_id, workflow, version, plan_hash, reference, labels,"
+        " input, input_digest, started_by, state, reason, step, step_ordinal, steps_total,"
+        " generation, cancel_requested, pause_requested, fence, checkpoint, seq, head, created_at,"
+        " updated_at) SELECT {nobody}, tenant_id, workflow, version, plan_hash, reference, labels,"
+        " input, input_digest, started_by, 'asleep', reason, step, step_ordinal, steps_total,"
+        " generation, cancel_requested, pause_requested, fence, checkpoint, seq, head, created_at,"
+        " updated_at FROM runs_run WHERE id = {run}",
+        refused="a run is in one of its states",
+    ),
+    Attempt(
         sentence="I12 an event is changed",
         sql="UPDATE runs_auditevent SET body = '{{}}x' WHERE run_id = {run}",
         refused="I12",
