@@ -30,15 +30,16 @@ class Keeper(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Following:
-    """The run that a worker holds next: taken in the commit that ends the one before.
-
-    `looked` when that commit was asked for one, whether or not there was one.
-    """
+    """The run that a worker holds next: taken in the commit that ends the one before."""
 
     plans: Sequence[str]
     is_wanted: Callable[[], bool]
-    looked: bool = False
     taken: Claimed | None = None
+    found_none: bool = False
+
+    def found(self, taken: Claimed | None) -> None:
+        """What the commit has brought that was asked for one."""
+        self.taken, self.found_none = taken, taken is None
 
     def take(self) -> Claimed | None:
         """Into the caller's hands, once."""

@@ -1,15 +1,17 @@
 """The commit of a page, and of a whole step: what the attempt made becomes a checkpoint."""
 
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from runs.definition.context import Cursor
 from runs.engine import faults
+from runs.engine.away import is_away
 from runs.engine.interruptions import HandBack, StopRequested
 from runs.engine.limits import StepLimit
 from runs.engine.one_database import no_other_database
@@ -23,6 +25,8 @@ from runs.rules.claims import Advance, Advanced, NextStep, StepBegun
 from runs.rules.planned import keys_digest
 from runs.rules.states import StepState
 from runs.rules.written import Written
+
+log = logging.getLogger(__name__)
 
 # SQLite has one writer: whoever holds it longer makes a lease renewal fail (R29).
 LONGEST_ON_SQLITE = 2.0
@@ -220,11 +224,24 @@ def _commit(
         events=drafts,
     )
     faults.reach("before_commit")
-    then = _plans_to_take(session.following) if ends else ()
+    if ends and (then := _plans_to_take(session.following)):
+        try:
+            return _end_and_take(session, attempt, change, then)
+        except DatabaseError as error:
+            if is_away(error):
+                raise
+            # Whatever is wrong with the next run, this one has come to its end.
+            log.exception("claim.refused", extra={"run": str(session.fence.run_id)})
+    return checkpoints.advance(session.fence, change, place=attempt.place, written=written)
+
+
+def _end_and_take(
+    session: Session, attempt: Attempt, change: Advance, then: Sequence[str]
+) -> Advanced:
     advanced = checkpoints.advance(
-        session.fence, change, place=attempt.place, written=written, then=then
+        session.fence, change, place=attempt.place, written=session.written, then=then
     )
-    session.following.looked, session.following.taken = bool(then), advanced.taken
+    session.following.found(advanced.taken)
     return advanced
 
 

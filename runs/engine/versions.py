@@ -49,9 +49,13 @@ class Caretaker:
         self._standing: dict[UUID, int] = {}
         self._looked = time.monotonic()
 
+    def is_due(self) -> bool:
+        """A look takes its time; nobody looks with a run in hand that nobody works on."""
+        return time.monotonic() - self._looked >= LOOK_EVERY
+
     def look_when_due(self) -> None:
         """At most once a second; whatever is wrong with one look, the worker goes on."""
-        if time.monotonic() - self._looked < LOOK_EVERY:
+        if not self.is_due():
             return
         self._looked = time.monotonic()
         _safely(self.look)

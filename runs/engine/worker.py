@@ -86,16 +86,17 @@ class Worker:
                 return "others are waiting too"
             return ""
 
+        def goes_on() -> bool:
+            return not stop() and time.monotonic() < until
+
         following = Following(
-            plans=self.plans, is_wanted=lambda: not stop() and time.monotonic() < until
+            plans=self.plans, is_wanted=lambda: goes_on() and not self.caretaker.is_due()
         )
-        while following.taken or following.is_wanted():
-            self.caretaker.look_when_due()
+        while following.taken or goes_on():
             if (claimed := following.take() or self._claim(stop)) is None:
                 return True
-            following.looked = False
             self._work_on(claimed, boundary, following)
-            if following.looked and not following.taken:
+            if following.found_none:
                 return True
         return False
 
@@ -107,6 +108,7 @@ class Worker:
                 )
             if not kept:
                 self._end_if_replaced()
+                self._let_go_of_unanswered()
         except AWAY as error:
             self._give_back(claimed.fence, error)
         except Exception:
@@ -135,6 +137,7 @@ class Worker:
             self.keeper.on_lost()
 
     def _claim(self, stop: Callable[[], bool]) -> Claimed | None:
+        self.caretaker.look_when_due()
         try:
             return assignments.claim(worker_id=self.id, plans=self.plans)
         except AWAY as error:
@@ -144,7 +147,9 @@ class Worker:
         return None
 
     def _let_go_of_unanswered(self) -> None:
-        takeover.take_over(self.id, because="its claim was not answered", crashed=False)
+        # What a worker held that was declared lost is for the watch, when its death is proven (R22).
+        if is_live(self.id):
+            takeover.take_over(self.id, because="its claim was not answered", crashed=False)
 
     def _give_back(self, fence: Fence, error: Exception) -> None:
         """The database went away in the middle: give the run back as soon as it is there again.

@@ -89,8 +89,8 @@ def start(
         plans.keep_as(plan_of(cls), stored=found.plan_hash)
         if connection.vendor == "sqlite":
             conf.ring(sqlite.start(draft, tenant_id=owner))
-        else:
-            _placed(draft)
+        elif not _placed(draft):
+            raise tenants.NoSuchTenant(f"The tenant {tenant!r} went away meanwhile. Look again.")
         return _started(draft)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connections
+from django.db import DataError, OperationalError, connections, transaction
 
-from runs.engine import faults
+from runs.engine import faults, versions
 from runs.engine.worker import Worker
 from runs.ledger import assignments, checkpoints, takeover, workers
-from runs.models import Assignment, Step
+from runs.models import Assignment, Run, Step
 from runs.queries.verify import violations
 from tests.effects.shop import one_step
 from tests.support import runs
@@ -94,6 +94,66 @@ def test_what_an_unanswered_end_has_taken_is_placed_again(monkeypatch: pytest.Mo
     assert again.reason == "its claim was not answered"
     assert Step.objects.get(run_id=second).crashes == 0
     assert violations([first, second]) == []
+
+
+def test_a_run_ends_though_the_next_one_cannot_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    advance = checkpoints.advance
+
+    def advances(*given: Any, then: Any = (), **more: Any) -> Any:
+        if then:
+            with transaction.atomic():
+                advance(*given, **more)
+                raise DataError("the next run is broken")
+        return advance(*given, **more)
+
+    with one_step(lambda run: None) as errand:
+        ids = [runs.a_run(errand) for _ in range(2)]
+        monkeypatch.setattr(checkpoints, "advance", advances)
+        assert drain()
+
+    assert {runs.state_of(run_id) for run_id in ids} == {"succeeded"}
+    assert {Step.objects.get(run_id=run_id).failures for run_id in ids} == {0}
+    assert violations(ids) == []
+
+
+def test_a_worker_whose_run_was_taken_from_it_takes_no_other_with_its_end() -> None:
+    entered: list[Any] = []
+
+    def body(run: Any) -> None:
+        entered.append(run.id)
+        if len(entered) == 1:
+            worker_id = Run.objects.get(pk=run.id).worker_id
+            assert worker_id is not None
+            takeover.take_over(worker_id, because="tests")
+
+    with one_step(body) as errand:
+        first, second = runs.a_run(errand), runs.a_run(errand)
+        with runs.a_worker() as worker:
+            worker.drain_placed(until=float("inf"), stop=lambda: bool(entered[1:]))
+
+    assert Run.objects.get(pk=first).fence > 1
+    assert {runs.state_of(first), runs.state_of(second)} == {"succeeded", "queued"}
+    assert violations([first, second]) == []
+
+
+def test_a_worker_that_is_due_to_look_for_stranded_runs_looks_with_free_hands(
+    monkeypatch: pytest.MonkeyPatch, claims: list[Any]
+) -> None:
+    monkeypatch.setattr(versions, "LOOK_EVERY", 0.0)
+    held: list[bool] = []
+    look = versions.Caretaker.look
+
+    def looks(self: Any) -> int:
+        held.append(Run.objects.filter(state="running").exists())
+        return look(self)
+
+    monkeypatch.setattr(versions.Caretaker, "look", looks)
+    with one_step(lambda run: None) as errand:
+        ids = [runs.a_run(errand) for _ in range(2)]
+        assert drain()
+
+    assert held == [False, False, False]
+    assert [claimed and claimed.fence.run_id for claimed in claims] == [*ids, None]
 
 
 @pytest.mark.processes
