@@ -19,7 +19,6 @@ class RunsConfig(AppConfig):
     def ready(self) -> None:
         import_module("runs.checks")
         import_module("runs.web.needs_of_runs").register_all()
-        import_module("runs.engine.ordered").register_duty()
         if "FAULT_AT" in os.environ:
             import_module("runs.engine.faults")
         for kind in ("event", "timer", "retry", "capacity", "relay"):

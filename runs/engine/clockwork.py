@@ -12,6 +12,7 @@ from django.db import Error, close_old_connections, connection
 from runs import conf as settings
 from runs.conf import conf
 from runs.engine import clock_duties, identity, stopping
+from runs.engine.clock_duties import ClockDuty
 from runs.engine.deadlines import Deadlines
 from runs.engine.freed_locks import FreedLocks
 from runs.engine.overdue import Overdue
@@ -94,7 +95,7 @@ class Clockwork:
         if steady:
             _each(self._deadlines.over(), stopping.stop_unheld)
             for duty in clock_duties.registered():
-                _each(duty.due(at_most=AT_ONCE), duty.act)
+                _apart(duty)
         ticks.note("clockwork", holder=self.holder)
 
     def _ring_again(self) -> None:
@@ -102,6 +103,16 @@ class Clockwork:
         older_than = conf().ring_again_after
         for assignment_id in due.unclaimed(older_than=older_than):
             settings.ring(assignment_id)
+
+
+def _apart(duty: ClockDuty) -> None:
+    """What the database refuses of another app's duty ends that duty, and not the pass."""
+    try:
+        _each(duty.due(at_most=AT_ONCE), duty.act)
+    except Error as error:
+        log.warning("clockwork.duty_broken_off", extra={"duty": duty.name, "error": str(error)})
+        # A connection that is gone is left here, so that the rest of the pass has another one.
+        close_old_connections()
 
 
 def _each(ids: Iterable[Row], act: Callable[[Row], object]) -> None:

@@ -17,14 +17,17 @@ class NotDrillable(Exception):
     """The workflow cannot be drilled as it stands here; the message says what it lacks."""
 
 
-def start(actor: Actor, workflow: str, *, matrix: bool = False) -> UUID:
+def start(actor: Actor, workflow: str, *, tenant: str, matrix: bool = False) -> UUID:
     """Say that it is under way, then begin it; should this die between, nobody hears of it again."""
     if refusal := why_no_drill(registry.latest(workflow)):
         raise NotDrillable(refusal)
     words = ["drill", workflow, *(["--matrix"] if matrix else [])]
-    drill_id = drills.begin(actor, workflow=workflow, command=" ".join(words), from_page=True)
+    command = " ".join(words)
+    drill_id = drills.begin(
+        actor, workflow=workflow, command=command, from_page=True, tenant=tenant
+    )
     try:
-        launch([*words, "--as", actor.name, "--begun", str(drill_id)])
+        launch([*words, "--as", actor.name, "--tenant", tenant, "--begun", str(drill_id)])
     except OSError:
         drills.let_go(drill_id)
         raise

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from runs.ledger import audit, tenants
 from runs.ledger.commits import commits
-from runs.models import Drill, DrillUnderWay, Run, Tenant, Tick, Wait
+from runs.models import Drill, DrillUnderWay, Run, Tick, Wait
 from runs.models.drill import new_drill_id
 from runs.queries import drills
 from runs.queries.clock import db_now
@@ -17,6 +17,8 @@ from runs.rules.chain import Draft
 from runs.rules.drill_report import DrillReport
 from runs.rules.policy import Actor, Verb, require
 from runs.rules.states import WaitKind, WaitState
+
+REPLACED = "another drill that took its place"
 
 
 class NotAScratch(Exception):
@@ -36,14 +38,17 @@ def begin(
     from_page: bool = False,
     tenant: str = tenants.DEFAULT,
 ) -> UUID:
-    """Say that a drill is under way, under the id that its report will have."""
+    """Say that a drill is under way, under the id that its report will have.
+
+    Raises AlreadyDrilling, NoSuchTenant, NotAllowed.
+    """
     require(actor, Verb.OPERATE)
-    now = db_now()
+    owner, now = tenants.owner(actor, tenant, to="drill"), db_now()
     try:
         with transaction.atomic():
             DrillUnderWay.objects.filter(seen_at__lt=now - drills.HEARD_WITHIN).delete()
             begun = DrillUnderWay.objects.create(
-                tenant=Tenant.objects.get(slug=tenant),
+                tenant=owner,
                 workflow=workflow,
                 command=command[:500],
                 from_page=from_page,
@@ -60,7 +65,8 @@ def begin(
 def go_on(drill_id: UUID) -> str:
     """Say that a drill is still under way; who wants it stopped, if anybody does."""
     rows = DrillUnderWay.objects.filter(pk=drill_id)
-    rows.update(seen_at=db_now())
+    if not rows.update(seen_at=db_now()):
+        return REPLACED
     return rows.values_list("stopped_by", flat=True).first() or ""
 
 
@@ -86,10 +92,13 @@ def keep(
     tenant: str = tenants.DEFAULT,
     under_way: UUID | None = None,
 ) -> UUID:
-    """Store the report of a drill, with one event on its tenant's chain; it is no more under way."""
+    """Store the report of a drill, with one event on its tenant's chain; it is no more under way.
+
+    Raises NoSuchTenant, NotAllowed.
+    """
     require(actor, Verb.OPERATE)
     with transaction.atomic():
-        owner = Tenant.objects.get(slug=tenant)
+        owner = tenants.owner(actor, tenant, to="drill")
         if under_way is not None:
             DrillUnderWay.objects.filter(pk=under_way).delete()
         drill = Drill.objects.create(

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from runs.ledger import draining
 from runs.ledger.commits import commits
@@ -35,8 +36,10 @@ def evict(
     its step: whoever takes the run finds the worker marked as one that was to go (R28).
     """
     require(actor, Verb.OPERATE)
+    held = Run.objects.filter(worker_id=worker_id, state=RunState.RUNNING.value).order_by("pk")
     with transaction.atomic():
-        _require_held_as_seen(actor, worker_id, seen)
+        # Held until the end, or the commit that ends this run might claim another one meanwhile.
+        _require_as_seen(actor, held.select_for_update(no_key=True), seen)
         now = db_now()
         rows = Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value)
         if not though_alive:
@@ -45,11 +48,12 @@ def evict(
         lost = {"state": WorkerState.LOST.value, "ended_at": now, "lease_until": now}
         if not rows.update(**lost, end_reason=said, draining=True):
             raise NotEvicted(_why_not(worker_id))
+        # One that held none may have claimed before it was lost.
+        _require_as_seen(actor, held, seen)
         draining.note(worker_id, EVICTED, because=because, by=actor.name)
 
 
-def _require_held_as_seen(actor: Actor, worker_id: UUID, seen: UUID | str | None) -> None:
-    rows = Run.objects.filter(worker_id=worker_id, state=RunState.RUNNING.value)
+def _require_as_seen(actor: Actor, rows: QuerySet[Run], seen: UUID | str | None) -> None:
     held = list(rows.values_list("pk", flat=True))
     if visible_runs(actor).filter(pk__in=held).count() < len(held):
         raise NotEvicted(

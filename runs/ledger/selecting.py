@@ -1,15 +1,16 @@
 """Runs are chosen together, then moved one by one, each by the same function as alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from uuid import UUID
 
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 
 from runs.ledger import audit, labelling, lifecycle, resuming, retrying, transitions
 from runs.ledger.commits import commits
 from runs.models import Run, Selection, SelectionItem
 from runs.queries.clock import db_now
-from runs.queries.selections import grave_calls, still_seen, visible_selection
+from runs.queries.selections import at_hand, grave_calls, still_seen, visible_selection
 from runs.queries.verbs import seen_as, stands_of
 from runs.rules import canonical
 from runs.rules.chain import Draft
@@ -19,6 +20,9 @@ from runs.rules.together import MOST, Outcome, SelectionState, Together, why_not
 from runs.rules.verbs import NotNow
 
 LONGEST_REASON = 2000
+# Nobody who looks at the selection, and no other run of it, waits long for one that is held.
+SHORT_LOCKS = "SET LOCAL lock_timeout = '500ms'"
+LOCK_NOT_HAD = "55P03"
 REFUSALS = (
     NotAllowed,
     NotNow,
@@ -37,6 +41,10 @@ class NotAtThisPoint(Exception):
     """The selection has begun or ended before; the message says which."""
 
 
+class HeldElsewhere(Exception):
+    """Somebody else holds the run or what belongs to it; nothing was done, and it is still to do."""
+
+
 @commits("selection_committed")
 def choose(actor: Actor, run_ids: Sequence[UUID], *, verb: Together, asked_for: str) -> Selection:
     """Freeze which runs are meant and how each stands; nothing is done to them yet.
@@ -49,7 +57,7 @@ def choose(actor: Actor, run_ids: Sequence[UUID], *, verb: Together, asked_for: 
         selection = Selection.objects.create(
             tenant_id=found[0].tenant_id,
             verb=verb.value,
-            asked_for=asked_for[:LONGEST_REASON],
+            asked_for=asked_for.replace("\0", "")[:LONGEST_REASON],
             amount=len(found),
             user_id=actor.user_id,
             by=actor.name,
@@ -136,9 +144,10 @@ def do(actor: Actor, item_id: int) -> bool:
     """Do to one run what was ordered for all; False when that was done, or stopped, meanwhile.
 
     The move and the mark that it was made are one commit, so a crash leaves both or neither.
+    Raises HeldElsewhere.
     """
     try:
-        with transaction.atomic():
+        with transaction.atomic(), _briefly():
             item = _taken(item_id)
             if item is None:
                 return False
@@ -155,16 +164,33 @@ def pass_by(item_id: int, told: str) -> bool:
 
 
 def _passed_by(item_id: int, told: str) -> bool:
-    with transaction.atomic():
+    with transaction.atomic(), _briefly():
         item = _taken(item_id)
         return item is not None and _booked(item, Outcome.REFUSED, told)
+
+
+@contextmanager
+def _briefly() -> Iterator[None]:
+    """Whoever would have to wait for a lock until this transaction ends lets go of all instead."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(SHORT_LOCKS)
+    try:
+        yield
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) != LOCK_NOT_HAD:
+            raise
+        raise HeldElsewhere("Somebody else holds it.") from error
 
 
 def _taken(item_id: int) -> SelectionItem | None:
     """An item that is still to be done, its selection held until the transaction ends."""
     item = SelectionItem.objects.get(pk=item_id)
-    # Before the run: nobody who holds a run asks for its selection, and of two watches one waits here.
-    held = Selection.objects.select_for_update(no_key=True).get(pk=item.selection_id)
+    # Before the run: nobody who holds a run asks for its selection; of two watches one passes by here.
+    rows = Selection.objects.select_for_update(no_key=True, skip_locked=True)
+    held = rows.filter(pk=item.selection_id).first()
+    if held is None:
+        return None
     item = SelectionItem.objects.get(pk=item_id)
     item.selection = held
     return item if held.state == SelectionState.RUNNING and not item.outcome else None
@@ -204,6 +230,8 @@ def _do(actor: Actor, item: SelectionItem) -> None:
 def _require_not_alone(verb: Together, run_id: UUID) -> None:
     """What has to be looked at alone is so at this moment, whatever the page has foretold."""
     run = transitions.lock(run_id)
-    grave = grave_calls([run_id]).get(run_id, [])
-    if grave and (refusal := why_not_together(verb, stands_of(run), grave=grave)):
+    grave, leaving = grave_calls([run_id]).get(run_id, []), at_hand(run)
+    if not (grave or leaving):
+        return
+    if refusal := why_not_together(verb, stands_of(run), grave=grave, at_hand=leaving):
         raise NotNow(refusal)

@@ -1,9 +1,11 @@
 """A page of the list of runs: each with where it is, why, and how often it was tried."""
 
+import json
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
@@ -50,6 +52,18 @@ class Row:
     duration: timedelta | None
 
 
+class LabelTransform(KeyTextTransform):
+    """What a label says; Django takes a name of digits only for the index of an array."""
+
+    def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        labels, params, (name,) = self.preprocess_lhs(compiler, connection)
+        return f"({labels} ->> %s)", (*params, name)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> tuple[str, tuple[Any, ...]]:
+        labels, params, (name,) = self.preprocess_lhs(compiler, connection)
+        return f"JSON_EXTRACT({labels}, %s)", (*params, f"$.{json.dumps(name)}")
+
+
 def wanted_runs(actor: Actor, wanted: Wanted, *, now: datetime) -> QuerySet[Run]:
     runs = visible_runs(actor).select_related("worker")
     if wanted.state:
@@ -94,7 +108,7 @@ def _named(text: str) -> Q:
         return Q(started_by=text.removeprefix(BY).strip())
     label, labelled, value = text.partition("=")
     if labelled and NAME.fullmatch(label):
-        return Q(Exact(KeyTextTransform(label, "labels"), Value(value)))
+        return Q(Exact(LabelTransform(label, "labels"), Value(value)))
     named = Q(reference__startswith=text)
     named |= Q(pk__in=Call.objects.filter(key=text).values("run_id"))
     try:

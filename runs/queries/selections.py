@@ -9,10 +9,11 @@ from django.db.models import Count
 
 from runs.models import Call, Run, Selection, SelectionItem, Wait
 from runs.queries.limits import allowed_for, deadline_of_run
+from runs.queries.plans import plan_by_hash
 from runs.queries.verbs import seen_as, stands_with
 from runs.queries.visibility import visible_runs, visible_to
 from runs.rules.policy import Actor
-from runs.rules.states import UNSETTLED_CALLS, WaitState
+from runs.rules.states import UNSETTLED_CALLS, RunState, WaitState
 from runs.rules.together import (
     Outcome,
     SelectionState,
@@ -65,7 +66,7 @@ def selections(actor: Actor) -> list[Selection]:
 def items_of(selection: Selection) -> list[SelectionItem]:
     """In the order in which they are done; at most 500."""
     rows = SelectionItem.objects.filter(selection=selection).select_related("run")
-    return list(rows.order_by("pk"))
+    return list(rows.defer("run__input").order_by("pk"))
 
 
 def counts_of(selection: Selection) -> dict[str, int]:
@@ -93,7 +94,7 @@ def _foretold(
 ) -> Foretold:
     stands = stands_with(item.run, wait)
     refusal = "" if seen_as(item.run) == item.seen or verb is Together.EXPORT else CHANGED
-    refusal = refusal or why_not_together(verb, stands, grave=grave)
+    refusal = refusal or why_not_together(verb, stands, grave=grave, at_hand=at_hand(item.run))
     if not refusal and verb is Together.RESUME and _stops_again(item.run):
         refusal = DEADLINE_IS_OVER
     happens = "" if refusal else what_happens_together(verb, stands)
@@ -123,6 +124,14 @@ def grave_calls(run_ids: Iterable[UUID]) -> dict[UUID, list[str]]:
     return dict(found)
 
 
+def at_hand(run: Run) -> list[str]:
+    """Effects that cannot be undone and may leave at this moment: a worker is in a step with them."""
+    if run.state != RunState.RUNNING:
+        return []
+    step = plan_by_hash(run.plan_id).step(run.step)
+    return [effect.name for effect in step.effects if effect.irreversible]
+
+
 def said_of(rows: Sequence[Foretold]) -> list[Said]:
     """The same sentences counted, what is done before what is refused."""
     counted = Counter((bool(row.refusal), row.refusal or row.happens) for row in rows)
@@ -134,14 +143,14 @@ def said_of(rows: Sequence[Foretold]) -> list[Said]:
 
 def still_seen(actor: Actor, run_ids: Sequence[UUID]) -> list[Run]:
     """Those of these runs that the actor sees, in order of their ids, like every batch (R18)."""
-    return list(visible_runs(actor).filter(pk__in=list(run_ids)).order_by("pk"))
+    return list(visible_runs(actor).filter(pk__in=list(run_ids)).defer("input").order_by("pk"))
 
 
-def items_due(*, at_most: int) -> list[int]:
-    """What is left of selections that are under way, the oldest first."""
+def items_due(*, at_most: int, behind: int = 0) -> list[int]:
+    """What is left of selections that are under way, the oldest first, behind one of them."""
     running = SelectionState.RUNNING.value
-    rows = SelectionItem.objects.filter(outcome="", selection__state=running)
-    return list(rows.order_by("selection_id", "pk").values_list("pk", flat=True)[:at_most])
+    rows = SelectionItem.objects.filter(outcome="", selection__state=running, pk__gt=behind)
+    return list(rows.order_by("pk").values_list("pk", flat=True)[:at_most])
 
 
 def who_ordered(item_id: int) -> int | None:

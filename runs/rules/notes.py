@@ -10,8 +10,8 @@ class NoteRefused(ValueError):
 
 
 def noted(text: str) -> str:
-    """The text as it is kept: secrets are taken out of it before anybody reads it."""
-    said = redaction.redact(text.strip(), secrets={})
+    """The text as it is kept, without secrets, nor the NUL that PostgreSQL has in no text."""
+    said = redaction.redact(text.replace("\0", "").strip(), secrets={})
     if not said:
         raise NoteRefused("Write what others should know about this run.")
     if len(said) > LONGEST:

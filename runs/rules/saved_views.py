@@ -21,8 +21,8 @@ def query_of(asked: Mapping[str, str]) -> str:
 
 
 def name_of(typed: str) -> str:
-    """What a view may be called. Raises ViewRefused."""
-    name = " ".join(typed.split())
+    """What a view may be called, without the NUL that PostgreSQL has in no text. Raises ViewRefused."""
+    name = " ".join(typed.replace("\0", "").split())
     if not name:
         raise ViewRefused("Give the view a name.")
     if len(name) > LONGEST_NAME:

@@ -35,11 +35,13 @@ class Outcome(StrEnum):
     REFUSED = "refused"
 
 
-def why_not_together(verb: Together, stands: Stands, *, grave: Sequence[str]) -> str:
+def why_not_together(
+    verb: Together, stands: Stands, *, grave: Sequence[str], at_hand: Sequence[str]
+) -> str:
     """Empty when it may be done to this run among others.
 
-    `grave` names its calls that cannot be undone, while nobody knows whether they happened: what
-    becomes of those is never decided for many runs at once.
+    `grave` names its calls that cannot be undone, while nobody knows whether they happened, `at_hand`
+    those that may leave in the step it is in: what becomes of either is never decided for many runs.
     """
     if verb is Together.EXPORT:
         return ""
@@ -49,6 +51,11 @@ def why_not_together(verb: Together, stands: Stands, *, grave: Sequence[str]) ->
         return (
             f"Nobody knows what became of {of(len(grave), 'call')} that cannot be undone "
             f"({grave[0]}). Look at it alone: it is never ended among others."
+        )
+    if verb is Together.CANCEL and at_hand:
+        return (
+            f"A worker is in a step whose calls cannot be undone ({at_hand[0]}), and one may be left "
+            "in doubt. Cancel it alone."
         )
     return ""
 

@@ -12,19 +12,30 @@ from django.views.decorators.http import require_POST
 from runs.definition.registry import UnknownWorkflow
 from runs.engine import drill_starting
 from runs.ledger import drills
+from runs.ledger.tenants import NoSuchTenant
 from runs.queries import drills as drilled
+from runs.queries import memberships, naming
 from runs.rules.plan import BrokenWorkflow
 from runs.web import HtmxRequest, actor_of, operator
+
+REFUSALS = (
+    drill_starting.NotDrillable,
+    drills.AlreadyDrilling,
+    BrokenWorkflow,
+    NoSuchTenant,
+)
 
 
 @require_POST
 @operator
 def start(request: HtmxRequest, name: str) -> HttpResponse:
+    actor = actor_of(request)
+    tenant = next(iter(naming.tenants_seen(actor).values()), memberships.DEFAULT)
     try:
-        drill_starting.start(actor_of(request), name, matrix="matrix" in request.POST)
+        drill_starting.start(actor, name, tenant=tenant, matrix="matrix" in request.POST)
     except UnknownWorkflow:
         raise Http404 from None
-    except (drill_starting.NotDrillable, drills.AlreadyDrilling, BrokenWorkflow) as refused:
+    except REFUSALS as refused:
         context = {"because": str(refused), "back_url": reverse("runs:drill_list")}
         return render(request, "409.html", context, status=409)
     messages.success(request, "The drill is under way. Its verdict will be here.")

@@ -25,7 +25,7 @@ def test_a_note_stands_on_the_page_and_in_the_audit_with_who_and_when(operating:
     run = start("example_ask")
     before = Run.objects.get(pk=run)
 
-    page = write(operating, run)
+    page = write(operating, run, f"\0{SAID}")
 
     event = AuditEvent.objects.get(run_id=run, kind="run.noted")
     assert SAID in page

@@ -57,6 +57,18 @@ def test_runs_of_the_last_seven_days_are_shown_unless_asked_for_all(looking: Cli
     assert "aged 8" not in week
 
 
+def test_a_label_is_found_by_its_name_though_that_be_a_number(looking: Client) -> None:
+    many_runs(1, reference="year", labels={"2024": "done", "team": "mail"})
+    many_runs(1, reference="other", labels={"2024": "open", "20": "done"})
+
+    found = [
+        references(looking.get(reverse("runs:run_list"), {"q": asked}))
+        for asked in ("2024=done", "20=done", "team=mail", "2_0=done")
+    ]
+
+    assert found == [["year 0"], ["other 0"], ["year 0"], []]
+
+
 def test_a_filter_in_the_address_narrows_the_list(looking: Client) -> None:
     start("example_log", reference="one")
     start("example_artifact", reference="two")

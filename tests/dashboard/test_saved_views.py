@@ -43,7 +43,7 @@ def test_mine_stuck_and_a_label_are_found(looking: Client) -> None:
 
 
 def test_a_view_is_kept_under_a_name_replaced_and_forgotten(looking: Client) -> None:
-    kept = save(looking, "  My  failed ", "state=failed&at=here&started=all")
+    kept = save(looking, "  My\0  failed ", "state=failed&at=here&started=all")
     view = SavedView.objects.get()
     replaced = save(looking, "My failed", "state=queued")
     gone = looking.post(reverse("runs:view_forget", args=[view.pk]), follow=True)

@@ -8,11 +8,14 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from runs.engine import ordered
 from runs.engine.clockwork import Clockwork
+from runs.engine.ordered import Ordered
 from runs.ledger import lifecycle, pausing, selecting
 from runs.ledger.selecting import NotTogether
 from runs.models import AuditEvent, Call, Run, Selection, SelectionItem, Wait
@@ -25,6 +28,7 @@ from runs.rules.policy import Actor, local_operator
 from runs.rules.together import Together
 from tests.commands.saying import manage
 from tests.dashboard.builders import a_person, many_runs, start, work
+from tests.durability.fences import a_held_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OPERATOR = local_operator("tests")
@@ -55,7 +59,7 @@ def order(client: Client, selection: Selection, **said: str) -> Any:
 
 
 def outcomes() -> dict[str, tuple[str, str]]:
-    rows = SelectionItem.objects.select_related("run")
+    rows = SelectionItem.objects.select_related("run").order_by("pk")
     return {item.run.reference: (item.outcome, item.told) for item in rows}
 
 
@@ -82,7 +86,7 @@ def test_what_is_chosen_is_frozen_and_said_before_anything_happens(operating: Cl
     assert "such a run never changes again" in page.text
     assert "state=open&amp;started=all" in page.text
     assert set(states().values()) == {"waiting", "succeeded"}
-    Clockwork().go_round()
+    Ordered().go_round()
     assert set(states().values()) == {"waiting", "succeeded"}
 
 
@@ -94,7 +98,7 @@ def test_each_is_moved_as_alone_in_the_name_of_who_ordered_it(operating: Client)
 
     order(operating, selection)
     page, again = operating.get(at(selection)), order(operating, selection)
-    Clockwork().go_round()
+    Ordered().go_round()
 
     assert "3 are left" in page.text
     assert again.status_code == 409
@@ -123,7 +127,7 @@ def test_one_that_moved_on_since_it_was_chosen_is_left_alone_and_says_so(
 
     page = operating.get(at(selection))
     order(operating, selection)
-    Clockwork().go_round()
+    Ordered().go_round()
 
     assert "It has changed since it was chosen" in page.text
     assert states() == {"asks 0": "paused", "asks 1": "cancelled"}
@@ -139,7 +143,7 @@ def test_what_was_stopped_leaves_the_rest_as_it_was(operating: Client) -> None:
 
     operating.post(at(selection, "stop"))
     page = operating.get(at(selection))
-    Clockwork().go_round()
+    Ordered().go_round()
 
     assert not selecting.do(omar(), second)
     assert states() == {"asks 0": "cancelled", "asks 1": "waiting"}
@@ -158,11 +162,33 @@ def test_an_end_that_leaves_open_what_cannot_be_undone_is_never_one_among_others
 
     page = operating.get(at(selection))
     order(operating, selection)
-    Clockwork().go_round()
+    Ordered().go_round()
 
     assert "it is never ended among others" in page.text
     assert states() == {"asks 0": "waiting", "asks 1": "cancelled"}
     assert "mailbox.delete for m1" in outcomes()["asks 0"][1]
+
+
+def test_a_run_in_a_step_that_calls_what_cannot_be_undone_is_cancelled_alone(
+    operating: Client,
+) -> None:
+    (asking,) = some_that_ask(1)
+    held = a_held_run("example_call_neither", receiver="http://127.0.0.1:9/").run_id
+    Run.objects.filter(pk=held).update(reference="calls")
+    choose(operating, "cancel", [held, asking])
+    selection = Selection.objects.get()
+
+    page = operating.get(at(selection))
+    order(operating, selection)
+    Ordered().go_round()
+    alone = operating.post(reverse("runs:cancel", args=[held]), {"because": "Alone."})
+
+    assert "1 would be done, 1 refused" in page.text
+    assert "Cancel it alone" in page.text
+    assert states() == {"calls": "running", "asks 0": "cancelled"}
+    assert "calls cannot be undone" in outcomes()["calls"][1]
+    assert alone.status_code == 302
+    assert Run.objects.get(pk=held).cancel_requested
 
 
 def a_call_in_doubt(run: Run) -> dict[str, Any]:
@@ -195,7 +221,7 @@ def test_a_retry_that_is_waited_for_is_due_at_once_and_nothing_else_is(
     choose(operating, "retry", [run, asking])
 
     order(operating, Selection.objects.get())
-    Clockwork().go_round()
+    Ordered().go_round()
     due = Wait.objects.get(run=run).due_at
     Clockwork().go_round()
 
@@ -213,7 +239,7 @@ def test_a_run_that_failed_is_resumed_with_its_dry_run_counted(operating: Client
 
     page = chosen(operating, "resume", [run])
     order(operating, Selection.objects.get())
-    Clockwork().go_round()
+    Ordered().go_round()
 
     assert "It waits again for its decision" in page.text
     assert re.search(r"steps of 1: \d", page.text)
@@ -225,7 +251,7 @@ def test_a_label_is_set_and_taken_away_and_recorded(operating: Client) -> None:
     choose(operating, "label", [run])
     wrong = order(operating, Selection.objects.get(), name="no such!", value="x")
     order(operating, Selection.objects.get(), name="Team", value="mail", because="")
-    Clockwork().go_round()
+    Ordered().go_round()
 
     labelled = Run.objects.get(pk=run).labels
     alone = operating.post(reverse("runs:label", args=[run]), {"name": "team", "value": ""})
@@ -264,6 +290,23 @@ def test_the_file_has_a_line_for_each_and_no_formula(operating: Client) -> None:
     assert len(lines) == 3
     assert ",'=HYPERLINK(1),example_log," in lines[1]
     assert ordered_too.status_code == 409
+
+
+def test_none_of_its_pages_reads_the_inputs_of_its_runs(operating: Client) -> None:
+    runs = some_that_ask(1)
+
+    with CaptureQueriesContext(connection) as made:
+        chosen(operating, "resume", runs, asked_for="q=\0")
+        selection = Selection.objects.get()
+        order(operating, selection)
+        operating.get(at(selection))
+        operating.get(at(selection, "csv"))
+
+    whole = [each["sql"] for each in made if '"runs_run"."input",' in each["sql"]]
+    assert [
+        each for each in whole if "runs_selectionitem" in each or 'FROM "runs_run"' in each
+    ] == []
+    assert selection.asked_for == "q="
 
 
 def test_all_that_a_filter_finds_are_chosen_up_to_the_limit(operating: Client) -> None:
@@ -322,14 +365,15 @@ def test_one_that_breaks_keeps_no_other_from_its_turn(
 
     def breaking(actor: Actor, run_id: UUID, **more: Any) -> str:
         if run_id == first:
-            raise RuntimeError("broken")
+            raise RuntimeError("broken\0 by what was sent")
         return cancel(actor, run_id, **more)
 
     monkeypatch.setattr("runs.ledger.lifecycle.cancel", breaking)
-    Clockwork().go_round()
+    Ordered().go_round()
 
     assert states() == {"asks 0": "waiting", "asks 1": "cancelled"}
-    assert outcomes()["asks 0"] == ("refused", "It could not be done: RuntimeError: broken")
+    told = "It could not be done (RuntimeError); the log has the rest."
+    assert outcomes()["asks 0"] == ("refused", told)
 
 
 def test_whoever_may_only_look_ticks_and_orders_nothing(operating: Client) -> None:

@@ -11,13 +11,17 @@ from django.urls import reverse
 
 from runs.engine import drill_starting
 from runs.ledger import drills
+from runs.ledger.tenants import NoSuchTenant
 from runs.management.drills import outside
 from runs.management.scratch import scratch_sqlite
 from runs.management.scratch_postgresql import NoPostgreSQL
-from runs.models import Drill
+from runs.models import AuditEvent, Drill
 from runs.models.drill import DrillUnderWay
+from runs.queries.actors import actor_for
 from runs.queries.clock import db_now
+from tests.commands.saying import manage
 from tests.dashboard.addresses import somebody
+from tests.drills.test_report import a_report
 from tests.support import runs
 
 pytestmark = pytest.mark.django_db
@@ -60,9 +64,8 @@ def test_it_is_begun_once_and_shown_until_somebody_stops_it(
     assert start(olga, "ten_steps") == 409
 
     drill = DrillUnderWay.objects.get()
-    assert launched == [
-        ["drill", "ten_steps", "--matrix", "--as", "olga", "--begun", str(drill.pk)]
-    ]
+    words = "drill ten_steps --matrix --as olga --tenant default --begun"
+    assert launched == [[*words.split(), str(drill.pk)]]
     page = listed(olga)
     assert "has been drilled for" in page
     assert "data-live-region" in page
@@ -80,6 +83,41 @@ def test_a_workflow_that_lacks_an_input_says_so_and_is_not_begun(
     assert start(olga, "example_event") == 409
     assert launched == []
     assert not DrillUnderWay.objects.exists()
+
+
+def test_it_is_begun_and_kept_for_the_tenant_of_who_begins_it(
+    olga: Client, launched: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bert = Client()
+    bert.force_login(somebody("bert", "operators", tenant="theirs"))
+
+    assert start(bert, "ten_steps") == 302
+
+    drill = DrillUnderWay.objects.get()
+    assert drill.tenant.slug == "theirs"
+    assert "has been drilled for" in listed(bert)
+    assert "has been drilled for" not in listed(olga)
+    assert olga.post(reverse("runs:drill_stop", args=[drill.pk])).status_code == 404
+    assert bert.post(reverse("runs:drill_stop", args=[drill.pk])).status_code == 302
+
+    monkeypatch.setattr(outside, "drill_on_scratch", lambda *_, **__: a_report())
+    call_command(*launched[0], stdout=StringIO())
+
+    assert Drill.objects.get().tenant.slug == "theirs"
+    assert AuditEvent.objects.get(kind="drill.kept").tenant.slug == "theirs"
+
+
+def test_nobody_drills_for_a_tenant_of_others(olga: Client) -> None:
+    actor = actor_for(somebody("bert", "operators", tenant="theirs"))
+
+    with pytest.raises(NoSuchTenant):
+        drills.begin(actor, workflow="ten_steps", command="drill ten_steps")
+    with pytest.raises(NoSuchTenant):
+        drills.keep(actor, a_report())
+
+    assert manage("drill", "ten_steps", "--as", "bert").code == 2
+    assert not DrillUnderWay.objects.exists()
+    assert not Drill.objects.exists()
 
 
 def test_who_may_only_look_begins_and_stops_none(launched: list[list[str]]) -> None:
@@ -102,6 +140,8 @@ def test_one_whose_program_is_gone_is_said_to_be_and_gives_way_to_the_next(
     assert start(olga, "ten_steps") == 302
     assert DrillUnderWay.objects.count() == 1
     assert len(launched) == 2
+    replaced = UUID(launched[0][-1])
+    assert drills.go_on(replaced) == "another drill that took its place"
 
 
 def test_a_drill_that_is_stopped_is_aborted_and_keeps_its_id(

@@ -9,7 +9,8 @@ from django.db import OperationalError
 from pytest_django import Settings
 
 from runs.conf import conf
-from runs.engine import clockwork, identity, takeover
+from runs.engine import clock_duties, clockwork, identity, takeover
+from runs.engine.clock_duties import ClockDuty
 from runs.engine.clockwork import Clockwork
 from runs.ledger import workers
 from runs.models import Assignment, Run, Step, Tick, Wait, Worker
@@ -133,6 +134,30 @@ def test_a_pass_that_could_not_be_made_is_made_up_for(monkeypatch: pytest.Monkey
     works.go_round()
 
     assert runs.state_of(run_id) == "queued"
+
+
+def test_a_duty_of_another_app_that_the_database_refuses_ends_neither_the_next_nor_the_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[int] = []
+
+    def refused(*, at_most: int) -> list[int]:
+        raise OperationalError(f"canceling statement of {at_most} due to lock timeout")
+
+    duties = {
+        "held": ClockDuty(name="held", due=refused, act=seen.append),
+        "next": ClockDuty(name="next", due=lambda *, at_most: [at_most], act=seen.append),
+    }
+    monkeypatch.setattr(clock_duties, "_duties", duties)
+    works = going()
+    ticked = Tick.objects.filter(duty="clockwork").delete()[0]
+    run_id, _ = a_run_held_elsewhere(lease_over=True)
+
+    works.go_round()
+
+    assert seen == [clockwork.AT_ONCE]
+    assert ticked == 1
+    assert runs.state_of(run_id) == "queued", "the pass before was one, so this one is not blind"
 
 
 @pytest.mark.parametrize("hours", [1, -1])

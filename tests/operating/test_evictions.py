@@ -2,11 +2,14 @@
 
 import subprocess
 from collections.abc import Iterator
-from datetime import timedelta
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -17,7 +20,7 @@ from runs.engine.clockwork import Clockwork
 from runs.engine.worker import known_plans
 from runs.ledger import assignments, takeover, workers
 from runs.ledger.evicting import NotEvicted, evict
-from runs.models import Assignment, AuditEvent, Step, Worker
+from runs.models import Assignment, AuditEvent, Run, Step, Worker
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
 from runs.rules.fence import Fence
@@ -59,6 +62,8 @@ def held_by(process: ProcessIdentity, *, tenant: str = "default") -> tuple[UUID,
     run_id, worker_id = runs.a_run("count", reference="monday", tenant=tenant), uuid4()
     workers.enlist(worker_id, process, cluster_pid=0, release="")
     assert assignments.claim(worker_id=worker_id, plans=known_plans())
+    # Nobody renews its lease, which is to be good until a test says otherwise.
+    seen_last(worker_id, ago=-timedelta(days=1))
     return run_id, worker_id
 
 
@@ -179,6 +184,53 @@ def test_who_looked_at_another_run_and_who_comes_second_changes_nothing(olga: Cl
     assert AuditEvent.objects.filter(kind="worker.evicted").count() == 1
 
 
+def test_what_it_claims_while_it_is_evicted_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id, worker_id = runs.a_run("count"), uuid4()
+    workers.enlist(worker_id, elsewhere(), cluster_pid=0, release="")
+
+    def claiming() -> datetime:
+        assert assignments.claim(worker_id=worker_id, plans=known_plans())
+        return db_now()
+
+    monkeypatch.setattr("runs.ledger.evicting.db_now", claiming)
+    with pytest.raises(NotEvicted, match="It holds another run than when you looked"):
+        evict(runs.the_operator(), worker_id, because=WORDS, though_alive=True, seen="")
+
+    assert Worker.objects.get(pk=worker_id).state == "live"
+    assert runs.state_of(run_id) == "queued"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_run_that_it_holds_is_locked_until_it_is_evicted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or the commit that ends it might claim another one, which nobody looked at."""
+    if connection.vendor == "sqlite":
+        return
+    run_id, worker_id = held_by(elsewhere())
+    free: list[list[UUID]] = []
+
+    def looking() -> datetime:
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            free.append(pool.submit(runs_free_to_write).result(timeout=60))
+        return db_now()
+
+    monkeypatch.setattr("runs.ledger.evicting.db_now", looking)
+    evict(runs.the_operator(), worker_id, because=WORDS, though_alive=True, seen=run_id)
+
+    assert free == [[]]
+    assert runs_free_to_write() == [run_id]
+
+
+def runs_free_to_write() -> list[UUID]:
+    try:
+        with transaction.atomic():
+            rows = Run.objects.select_for_update(no_key=True, skip_locked=True)
+            return list(rows.values_list("pk", flat=True))
+    finally:
+        connection.close()
+
+
 def test_a_run_of_another_tenant_is_not_taken_by_who_does_not_see_it(olga: Client) -> None:
     run_id, worker_id = held_by(elsewhere(), tenant="theirs")
     seen_last(worker_id, ago=timedelta(minutes=4))
@@ -190,8 +242,10 @@ def test_a_run_of_another_tenant_is_not_taken_by_who_does_not_see_it(olga: Clien
     assert runs.state_of(run_id) == "running"
 
 
-def test_by_command_the_same_and_only_with_the_permission() -> None:
+def test_by_command_the_same_and_only_with_the_permission(monkeypatch: pytest.MonkeyPatch) -> None:
     run_id, worker_id = held_by(elsewhere())
+    evicting = Mock(side_effect=engine.evict)
+    monkeypatch.setattr("runs.management.commands.workers.evict", evicting)
     User.objects.create_user("bob")
 
     refused = manage("workers", "evict", str(worker_id)[:13], "--reason", WORDS)
@@ -199,6 +253,7 @@ def test_by_command_the_same_and_only_with_the_permission() -> None:
     done = manage("workers", "evict", worker_id, "--reason", WORDS, "--though-alive", "--json")
 
     assert (refused.code, as_bob.code) == (1, 1)
+    assert [call.kwargs["seen"] for call in evicting.mock_calls] == [run_id, run_id]
     assert "Its lease is good" in refused.err
     assert done.json == {"taken": [str(run_id)], "process_lives": False}
     assert runs.state_of(run_id) == "queued"

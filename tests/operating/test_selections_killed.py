@@ -13,7 +13,7 @@ from django.contrib.auth.models import Permission, User
 from django.db import OperationalError, connection
 
 from runs.engine import ordered
-from runs.engine.clockwork import Clockwork
+from runs.engine.ordered import Ordered
 from runs.ledger import selecting
 from runs.models import AuditEvent, Run, Selection, SelectionItem
 from runs.queries import selections
@@ -78,7 +78,7 @@ def test_a_database_that_goes_away_at_any_statement_leaves_both_the_run_and_its_
         with breaking(at), pytest.raises(OperationalError):
             ordered.do_item(item_id)
         assert standing_of(run_id, item_id) == before, at
-    Clockwork().go_round()
+    Ordered().go_round()
 
     assert standing_of(run_id, item_id)[:3] == ("cancelled", "done", "done")
     assert AuditEvent.objects.filter(run=run_id, kind="run.cancelled").count() == 1
@@ -103,7 +103,7 @@ def test_whoever_is_killed_at_any_statement_has_moved_the_run_whole_or_not_at_al
         assert (standing_of(run_id, item_id) == before[at]) == (at != "after"), at
     assert violations() == []
     while selections.items_due(at_most=1):
-        Clockwork().go_round()
+        Ordered().go_round()
     ends = {standing_of(*stroke) for stroke in strokes.values()}
     assert len(ends) == 1, ends
     assert set(Selection.objects.values_list("state", flat=True)) == {"done"}

@@ -17,6 +17,7 @@ from django.db import Error, OperationalError, connection
 
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger import drills
+from runs.ledger.tenants import NoSuchTenant
 from runs.management import given
 from runs.management.acting import UnknownActor, actor_named
 from runs.management.drills import conduct, outside
@@ -24,6 +25,7 @@ from runs.management.drills.asked import Asked
 from runs.management.drills.stage import Stage
 from runs.management.scratch_postgresql import NoPostgreSQL
 from runs.queries import drills as drilled
+from runs.queries import memberships
 from runs.rules import inputs
 from runs.rules.canonical import NotCanonical
 from runs.rules.crash_points import POINTS, SAYS
@@ -35,6 +37,7 @@ from runs.rules.words import of, span
 MISUSED = (
     given.Misused,
     UnknownActor,
+    NoSuchTenant,
     UnknownWorkflow,
     BrokenWorkflow,
     InvalidInput,
@@ -76,6 +79,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--postgresql-url", default="", help="a server for the scratch database"
         )
+        parser.add_argument("--tenant", default=memberships.DEFAULT, help="whose its report is")
         parser.add_argument("--list", action="store_true", help="name every crash point")
         parser.add_argument("--as", dest="who", metavar="USER", help="act as this user")
         parser.add_argument("--json", action="store_true", help="print JSON")
@@ -101,9 +105,11 @@ class Command(BaseCommand):
             raise SystemExit(1)
 
     def _drill(self, said: dict[str, Any]) -> DrillReport:
-        actor, asked = actor_named(said["who"]), _asked(said)
+        actor, asked, tenant = actor_named(said["who"]), _asked(said), said["tenant"]
         drilled.require_room()
-        begun = said["begun"] or drills.begin(actor, workflow=asked.workflow, command=asked.command)
+        begun = said["begun"] or drills.begin(
+            actor, workflow=asked.workflow, command=asked.command, tenant=tenant
+        )
         try:
             report = outside.drill_on_scratch(
                 asked,
@@ -115,7 +121,7 @@ class Command(BaseCommand):
         except BaseException:
             drills.let_go(begun)
             raise
-        drills.keep(actor, report, under_way=begun)
+        drills.keep(actor, report, tenant=tenant, under_way=begun)
         return report
 
     def _list(self, *, as_json: bool) -> None:

@@ -80,11 +80,15 @@ class Command(VerbCommand):
 
     def do_evict(self, actor: Actor, *, worker: str, as_json: bool, **said: Any) -> None:
         require(actor, Verb.OPERATE)
+        hand = crew.hand_named(given.the_worker(worker))
+        if hand is None:
+            raise given.NoSuchWorker(f"The worker {worker!r} went away meanwhile.")
         done = evict(
             actor,
-            given.the_worker(worker),
+            hand.id,
             because=said["because"],
             though_alive=said["though_alive"],
+            seen=hand.run_id or "",
         )
         placed = [f"{run_id} is taken from it" for run_id in done.runs]
         would_not = ["Its process would not die; the watch takes its run once it is dead."]
