@@ -222,7 +222,11 @@ def _commit(
         events=drafts,
     )
     faults.reach("before_commit")
-    if ends and (then := _plans_to_take(session.following)):
+    return _advanced(session, attempt, change)
+
+
+def _advanced(session: Session, attempt: Attempt, change: Advance) -> Advanced:
+    if change.ends_run and (then := _plans_to_take(session.following)):
         try:
             return _end_and_take(session, attempt, change, then)
         except DatabaseError as error:
@@ -230,7 +234,7 @@ def _commit(
                 raise
             # Whatever is wrong with the next run, this one has come to its end.
             log.exception("claim.refused", extra={"run": str(session.fence.run_id)})
-    return checkpoints.advance(session.fence, change, place=attempt.place, written=written)
+    return checkpoints.advance(session.fence, change, place=attempt.place, written=session.written)
 
 
 def _end_and_take(
