@@ -41,16 +41,19 @@ def remove(connection: BaseDatabaseWrapper) -> None:
 
 
 def _on_sqlite(table: str, event: str, rules: list[Rule]) -> list[str]:
-    run = "(SELECT {column} FROM runs_run WHERE id = NEW.run_id)"
-    columns = {name: run.format(column=name) for name in READ}
-    checks = " ".join(
-        f"SELECT RAISE(ABORT, '{rule.because}') WHERE {rule.refused.format(**columns)};"
+    columns = {name: f"r.{name}" for name in READ}
+    cases = " ".join(
+        f"WHEN {rule.refused.format(**columns)} THEN RAISE(ABORT, '{rule.because}')"
         for rule in rules
     )
+    # The run is looked up once for all of them; where there is none, its columns are NULL.
+    run = " FROM (SELECT 1) LEFT JOIN runs_run r ON r.id = NEW.run_id"
+    source = run if any(asks_the_run(rule) for rule in rules) else ""
     name = name_of(table, event)
     return [
         f"DROP TRIGGER IF EXISTS {name}",
-        f"CREATE TRIGGER {name} BEFORE {event} ON {table} BEGIN {checks} END",
+        f"CREATE TRIGGER {name} BEFORE {event} ON {table}"
+        f" BEGIN SELECT CASE {cases} END{source}; END",
     ]
 
 

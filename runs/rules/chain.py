@@ -4,6 +4,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 from runs.rules import redaction
@@ -32,8 +33,12 @@ def payload_digest(*, salt: str, body: str) -> str:
     return hashlib.sha256((salt + body).encode()).hexdigest()
 
 
+@lru_cache(maxsize=8)
 def instant(at: datetime) -> str:
-    """Microseconds, always six digits, UTC: the form that PostgreSQL makes too."""
+    """Microseconds, always six digits, UTC: the form that PostgreSQL makes too.
+
+    The events of one commit share theirs.
+    """
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
