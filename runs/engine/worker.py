@@ -108,7 +108,6 @@ class Worker:
                 )
             if not kept:
                 self._end_if_replaced()
-                self._let_go_of_unanswered()
         except AWAY as error:
             self._give_back(claimed.fence, error)
         except Exception:
