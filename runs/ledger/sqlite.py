@@ -17,6 +17,7 @@ from django.db.backends.utils import CursorWrapper
 
 from runs.conf import CHECKPOINT_SCHEMA
 from runs.queries.clock import db_now
+from runs.queries.prepared import is_watched
 from runs.rules import canonical
 from runs.rules.chain import Draft, link, new_salt, payload_digest
 from runs.rules.claims import Advance, Advanced, Claimed, NextStep, RunDraft, claimed_from
@@ -143,7 +144,7 @@ Cursor = CursorWrapper | _Straight
 def _cursor() -> Iterator[Cursor]:
     """The driver's cursor, or Django's where statements are counted or logged."""
     database = connections[DEFAULT_DB_ALIAS]  # once: `connection` looks it up for every word
-    if database.execute_wrappers or database.queries_logged:
+    if is_watched(database):
         with database.cursor() as cursor:
             yield cursor
         return
@@ -156,7 +157,7 @@ def _cursor() -> Iterator[Cursor]:
 def _transaction() -> Iterator[Cursor]:
     """One transaction, the driver's own, or a part of the one that is open."""
     database = connections[DEFAULT_DB_ALIAS]
-    if database.in_atomic_block or database.execute_wrappers or database.queries_logged:
+    if database.in_atomic_block or is_watched(database):
         with transaction.atomic(), database.cursor() as cursor:
             yield cursor
         return

@@ -82,8 +82,13 @@ class Prepared:
         return session.pgconn.exec_prepared(self._name, given)
 
 
+def is_watched(database: Any) -> bool:
+    """Whether somebody counts or logs what goes through Django's cursors."""
+    return bool(database.execute_wrappers or database.queries_logged)
+
+
 def _is_by_itself(database: Any) -> bool:
-    if database.in_atomic_block or database.execute_wrappers or database.queries_logged:
+    if database.in_atomic_block or is_watched(database):
         return False
     # Not IDLE: a statement was cut off, or somebody else's transaction is open; the driver knows.
     return bool(database.connection.pgconn.transaction_status == TransactionStatus.IDLE)
