@@ -24,7 +24,7 @@ from tests.support import runs
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SLOW: dict[str, float] = {}
-MINUTE = timedelta(minutes=1)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 # Longer than a test may last: whoever gets past it was interrupted.
 FOR_EVER = 600.0
 AGAIN = Retry(attempts=3, base=timedelta(seconds=1), jitter=0)
@@ -195,15 +195,15 @@ def test_a_used_up_crash_budget_is_recorded_once() -> None:
 
 
 def test_a_body_is_interrupted_at_the_deadline_and_what_was_done_is_kept_as_a_file() -> None:
-    run_id = runs.a_run(a_body_that_takes(FOR_EVER, ends=MINUTE))
+    run_id = runs.a_run(a_body_that_takes(FOR_EVER, ends=HOUR))
     runs.take_the_first_step(run_id)
-    Run.objects.filter(pk=run_id).update(created_at=db_now() - timedelta(seconds=59.95))
+    Run.objects.filter(pk=run_id).update(created_at=db_now() - (HOUR - timedelta(seconds=0.05)))
 
     runs.drain()
 
     run = runs.the_run(run_id)
     assert run.state == "failed"
-    assert run.reason.startswith("Its deadline is over: 1 min of 1 min used.")
+    assert run.reason.startswith("Its deadline is over: 1 h of 1 h used.")
     told = breach_of(run_id)
     assert (told["limit"], told["cause"], told["then"]) == ("run deadline", "design", "failed")
     kept = Artifact.objects.get(run_id=run_id)
@@ -217,7 +217,7 @@ def test_a_body_is_interrupted_at_the_deadline_and_what_was_done_is_kept_as_a_fi
 
 
 def test_with_a_longer_deadline_it_goes_on_where_it_was_stopped() -> None:
-    run_id = runs.a_run(a_body_that_takes(0, ends=MINUTE))
+    run_id = runs.a_run(a_body_that_takes(0, ends=HOUR))
     months_ago(run_id)
     runs.drain()
     assert runs.state_of(run_id) == "failed"
@@ -233,7 +233,7 @@ def test_with_a_longer_deadline_it_goes_on_where_it_was_stopped() -> None:
 
 
 def test_the_clock_stops_what_nobody_holds_and_the_wait_is_opened_again_afterwards() -> None:
-    run_id = runs.a_run(a_wait(on_expiry="stay", person=False, ends=MINUTE))
+    run_id = runs.a_run(a_wait(on_expiry="stay", person=False, ends=HOUR))
     runs.drain()
     months_ago(run_id)
 
@@ -254,9 +254,9 @@ def test_the_clock_stops_what_nobody_holds_and_the_wait_is_opened_again_afterwar
 
 def test_time_spent_waiting_for_people_or_paused_does_not_count() -> None:
     """R9"""
-    asks = runs.a_run(a_wait(on_expiry="stay", person=True, ends=MINUTE))
+    asks = runs.a_run(a_wait(on_expiry="stay", person=True, ends=HOUR))
     runs.drain()
-    stands = runs.a_run(a_body_that_takes(0, ends=MINUTE))
+    stands = runs.a_run(a_body_that_takes(0, ends=HOUR))
     pausing.pause(runs.the_operator(), stands, because="not today")
     for run_id in (asks, stands):
         ago = timedelta(days=90)
@@ -303,7 +303,7 @@ def test_a_run_without_a_deadline_has_none_to_raise() -> None:
 
 def test_a_run_that_has_not_begun_in_another_one_s_place_is_not_stopped_before_it_does() -> None:
     """R5: failed, it could be resumed while the old run's worker is still at it."""
-    old = runs.a_run(a_body_that_takes(0, ends=MINUTE))
+    old = runs.a_run(a_body_that_takes(0, ends=HOUR))
     claimed_by(a_worker_row(), old)
     new = restarting.restart(runs.the_operator(), old, because="tests").id
     months_ago(new)
@@ -316,7 +316,7 @@ def test_a_run_that_has_not_begun_in_another_one_s_place_is_not_stopped_before_i
 
 def test_a_pause_that_is_asked_for_is_over_when_the_deadline_stops_the_run() -> None:
     class Lingers(Workflow):
-        name, version, deadline = "lingers", 1, MINUTE
+        name, version, deadline = "lingers", 1, HOUR
 
         @step(writes=["done"])
         def linger(self, run: Any) -> None:
@@ -324,7 +324,7 @@ def test_a_pause_that_is_asked_for_is_over_when_the_deadline_stops_the_run() -> 
             time.sleep(FOR_EVER)
 
     run_id = runs.a_run(Lingers)
-    Run.objects.filter(pk=run_id).update(created_at=db_now() - timedelta(seconds=59.5))
+    Run.objects.filter(pk=run_id).update(created_at=db_now() - (HOUR - timedelta(seconds=0.5)))
 
     runs.drain()
 
@@ -333,10 +333,10 @@ def test_a_pause_that_is_asked_for_is_over_when_the_deadline_stops_the_run() -> 
 
 def test_a_deadline_is_only_made_longer() -> None:
     """The clock looks at no run before its plan's deadline, so a shorter one would not hold."""
-    run_id = runs.a_run(a_body_that_takes(0, ends=MINUTE))
+    run_id = runs.a_run(a_body_that_takes(0, ends=HOUR))
     pausing.pause(runs.the_operator(), run_id, because="tests")
 
-    with pytest.raises(limits.DeadlineTooShort, match="has 1 min already"):
-        resuming.resume(runs.the_operator(), run_id, deadline=timedelta(seconds=30))
+    with pytest.raises(limits.DeadlineTooShort, match="has 1 h already"):
+        resuming.resume(runs.the_operator(), run_id, deadline=HOUR / 2)
 
     assert runs.state_of(run_id) == "paused"

@@ -18,7 +18,7 @@ from runs.queries.verify import violations
 from tests.support import runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
-MONTHS = timedelta(days=90)
+HOUR, MONTHS = timedelta(hours=1), timedelta(days=90)
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def _workflows() -> Iterator[None]:
 def an_errand(*, waits: bool = False) -> type[Workflow]:
     class Errand(Workflow):
         name, version = "errand", 1
-        deadline, on_deadline = timedelta(minutes=1), "ask"
+        deadline, on_deadline = HOUR, "ask"
 
         @step(writes=["first"])
         def begin(self, run: Any) -> None:
@@ -54,7 +54,7 @@ def months_ago(run_id: UUID) -> None:
 def interrupted() -> UUID:
     run_id = runs.a_run(an_errand())
     runs.take_the_first_step(run_id)
-    Run.objects.filter(pk=run_id).update(created_at=db_now() - timedelta(seconds=59.9))
+    Run.objects.filter(pk=run_id).update(created_at=db_now() - (HOUR - timedelta(seconds=0.1)))
     runs.drain()
     return run_id
 
@@ -65,7 +65,7 @@ def test_a_body_is_interrupted_and_the_run_asks_while_no_worker_is_held() -> Non
     asked = runs.asked_of(runs.open_wait(run_id))
 
     assert (runs.state_of(run_id), asked["kind"]) == ("waiting", "limit")
-    assert asked["question"] == ("The deadline of this run is over: 1 min of 1 min used. Raise it?")
+    assert asked["question"] == "The deadline of this run is over: 1 h of 1 h used. Raise it?"
     assert [each["key"] for each in asked["options"]] == ["raise", "stop", "cancel"]
     assert "then: waiting" in breaches_of(run_id)[0].sentence.lower()
     assert violations([run_id]) == []
