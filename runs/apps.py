@@ -19,6 +19,7 @@ class RunsConfig(AppConfig):
     def ready(self) -> None:
         import_module("runs.checks")
         import_module("runs.web.needs_of_runs").register_all()
+        _register_retention()
         if "FAULT_AT" in os.environ:
             import_module("runs.engine.faults")
         for kind in ("event", "timer", "retry", "capacity", "relay"):
@@ -30,6 +31,13 @@ class RunsConfig(AppConfig):
         preferred = import_module("runs.web.preferred")
         user_logged_in.connect(preferred.recall, dispatch_uid="runs.preferred")
         registry.discover(app.name for app in apps.get_app_configs())
+
+
+def _register_retention() -> None:
+    retention = import_module("runs.engine.retention")
+    count = import_module("runs.queries.selections").never_begun_amount
+    remove = import_module("runs.ledger.clearing").selections
+    retention.register(retention.Part(name="selections never begun", count=count, remove=remove))
 
 
 def prepare(using: str, plan: Any = None, **_more: Any) -> None:

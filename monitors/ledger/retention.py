@@ -11,12 +11,9 @@ from django.db.models import QuerySet
 from monitors.models import Alert, Incident, MaintenanceWindow, Monitor, Ping, VerdictChange
 from monitors.queries import outlived
 from monitors.rules.incidents import key_of
-from runs.ledger import audit, outbox, tenants
+from runs.ledger import clearing, outbox, tenants
 from runs.ledger.commits import commits
-from runs.queries.clock import db_now
 from runs.queries.memberships import default_tenant_id
-from runs.rules import canonical
-from runs.rules.chain import Draft
 
 # Rows that nothing hangs on go by more at once.
 SMALL = 10
@@ -73,7 +70,7 @@ def blindness(before: datetime, at_most: int, by: str) -> int:
         for each in found:
             outbox.forget_settled(f"blind:{each.from_at.isoformat()}")
             each.delete()
-        _tell(tenant_id, "blindness", len(found), before=before, by=by)
+        clearing.record(tenant_id, "blindness", len(found), before=before, by=by)
     return len(found)
 
 
@@ -103,14 +100,8 @@ def _batch(
         locked = mine.select_for_update(no_key=True, of=("self",)).only("pk")[:at_most]
         ids = [row.pk for row in locked]
         remove(ids)
-        _tell(tenant_id, rows.__name__, len(ids), before=before, by=by)
+        clearing.record(tenant_id, rows.__name__, len(ids), before=before, by=by)
     return len(ids)
-
-
-def _tell(tenant_id: int, what: str, amount: int, *, before: datetime, by: str) -> None:
-    body = canonical.dumps({"what": what, "amount": amount, "before": before.isoformat()})
-    event = Draft(kind="cleanup.removed", body=body)
-    audit.append_to_tenant(tenant_id, [event], now=db_now(), actor=by)
 
 
 def count(rows: Rows, before: datetime) -> int:

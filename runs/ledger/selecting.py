@@ -122,7 +122,12 @@ def stop(actor: Actor, selection_id: int) -> Selection:
 
 
 def _require_moved(selection: Selection, moved: int) -> None:
-    selection.refresh_from_db()
+    try:
+        selection.refresh_from_db()
+    except Selection.DoesNotExist:
+        raise NotAtThisPoint(
+            "This selection was taken away meanwhile: nobody had begun it for too long."
+        ) from None
     if not moved:
         raise NotAtThisPoint(f"This selection is {selection.state} already.")
 

@@ -3,9 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from runs.models import Call, Run, Selection, SelectionItem, Wait
 from runs.queries.limits import allowed_for, deadline_of_run
@@ -151,6 +152,16 @@ def items_due(*, at_most: int, behind: int = 0) -> list[int]:
     running = SelectionState.RUNNING.value
     rows = SelectionItem.objects.filter(outcome="", selection__state=running, pk__gt=behind)
     return list(rows.order_by("pk").values_list("pk", flat=True)[:at_most])
+
+
+def never_begun(before: datetime) -> QuerySet[Selection]:
+    """Chosen before then, looked at or taken away as a file, and left like that."""
+    chosen = SelectionState.CHOSEN.value
+    return Selection.objects.filter(state=chosen, at__lt=before).order_by("pk")
+
+
+def never_begun_amount(before: datetime) -> int:
+    return never_begun(before).count()
 
 
 def who_ordered(item_id: int) -> int | None:

@@ -16,6 +16,7 @@ from runs.queries.verify_files import files_are_there
 from runs.queries.verify_lineage import lineage_holds
 from runs.queries.verify_plans import calls_were_allowed, plans_are_sealed
 from runs.queries.verify_schedules import firings_hold, schedules_hold
+from runs.queries.verify_selections import selections_hold
 from runs.queries.verify_standing import fences_are_in_order, stands_by_one_thing
 from runs.queries.verify_steps import (
     input_is_kept,
@@ -61,6 +62,7 @@ OF_THE_DATABASE = (
     events_are_kept,
     firings_hold,
     schedules_hold,
+    selections_hold,
 )
 # A check that finds more than this in one run has said enough.
 MOST_A_CHECK = 20

@@ -9,9 +9,15 @@ from pytest_django import DjangoDbBlocker
 
 from runs.models import AuditEvent, Run
 from runs.queries import verify
+from runs.queries.verify_selections import selections_hold
 from runs.queries.verify_subject import Subject
 from runs.rules.violations import Violation
-from tests.durability import damages_to_calls, damages_to_records, damages_to_standing
+from tests.durability import (
+    damages_to_calls,
+    damages_to_records,
+    damages_to_selections,
+    damages_to_standing,
+)
 from tests.durability.worlds import Damage, World, a_world, damaged
 
 pytestmark = pytest.mark.django_db
@@ -20,6 +26,7 @@ EVERY_DAMAGE = [
     *damages_to_records.DAMAGES,
     *damages_to_calls.DAMAGES,
     *damages_to_standing.DAMAGES,
+    damages_to_selections.UNFINISHED,
 ]
 
 
@@ -50,6 +57,16 @@ def test_it_is_named_when(damage: Damage, world: World) -> None:
 
     named = [one for one in found if one.invariant == damage.invariant]
     assert any(re.search(damage.says, one.text) for one in named), "\n".join(said(found))
+
+
+@pytest.mark.parametrize(
+    "damage", damages_to_selections.DAMAGES, ids=lambda damage: damage.sentence
+)
+def test_it_is_named_of_a_selection_when(damage: Damage, world: World) -> None:
+    with damaged(damage, world):
+        found = said(list(selections_hold()))
+
+    assert any(re.search(damage.says, one) for one in found), "\n".join(found)
 
 
 def test_every_damage_is_told_of_the_run_it_was_done_to(world: World) -> None:

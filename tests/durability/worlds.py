@@ -12,8 +12,9 @@ from django.db import connection, transaction
 from runs.definition import gates, registry
 from runs.engine import identity
 from runs.engine.worker import known_plans
-from runs.ledger import assignments, lifecycle, workers
-from runs.models import Wait
+from runs.ledger import assignments, selecting, workers
+from runs.models import Selection, SelectionItem, Wait
+from runs.rules.together import Together
 from tests.durability import whole_runs
 from tests.support import runs
 
@@ -60,7 +61,7 @@ def _built() -> World:
     whole = whole_runs.a_whole_run()
     asking = whole_runs.a_run_that_asks_for_payments()
     cancelled = whole_runs.a_run_that_asks_for_payments()
-    lifecycle.cancel(runs.the_operator(), cancelled, because="not wanted")
+    _cancel_together(cancelled)
     sleeping, failed = runs.a_run(whole_runs.a_nap()), runs.a_run(whole_runs.a_failure())
     runs.drain()
     return World(
@@ -72,6 +73,15 @@ def _built() -> World:
         running=_in_hands(runs.a_run("whole")),
         queued=runs.a_run("whole"),
     )
+
+
+def _cancel_together(run_id: UUID) -> None:
+    """By a selection, which is done then; another one is only chosen."""
+    actor = runs.the_operator()
+    for verb in (Together.CANCEL, Together.EXPORT):
+        selecting.choose(actor, [run_id], verb=verb, asked_for="")
+    selecting.begin(actor, Selection.objects.get(verb="cancel").pk, because="not wanted")
+    assert selecting.do(actor, SelectionItem.objects.get(selection__verb="cancel").pk)
 
 
 def _in_hands(run_id: UUID) -> UUID:

@@ -18,9 +18,12 @@ from monitors.rules.states import Verdict
 from monitors.rules.verdicts import Breach, Judged
 from runs.conf import conf
 from runs.engine import retention
-from runs.models import AuditEvent, Message
+from runs.ledger import selecting
+from runs.ledger.selecting import NotAtThisPoint
+from runs.models import AuditEvent, Message, Run, Selection, SelectionItem
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
+from runs.rules.together import Together
 from tests.commands.saying import manage
 from tests.dashboard.builders import a_person
 from tests.monitors.judged import ping
@@ -83,7 +86,17 @@ def everything(settings: Settings, when: str) -> dict[str, Monitor]:
         since, until = now - timedelta(hours=hours), now - timedelta(hours=hours - 1)
         blindness.was(tenant_id=tenant, watch=None, since=since, because="away", now=until)
     Message.objects.filter(kind="blind").update(state="delivered")
+    for begun in (False, True):
+        a_selection(begun=begun)
     return made
+
+
+def a_selection(*, begun: bool) -> None:
+    """Of a run that stays, whatever becomes of what was chosen."""
+    actor, run_id = runs.the_operator(), runs.a_run("example_ask")
+    chosen = selecting.choose(actor, [run_id], verb=Together.CANCEL, asked_for="")
+    if begun:
+        selecting.begin(actor, chosen.pk, because="All of them.")
 
 
 def resolve(incident_id: int) -> None:
@@ -94,6 +107,7 @@ def resolve(incident_id: int) -> None:
 
 def rows() -> dict[str, int]:
     models: tuple[Any, ...] = (Incident, Alert, Change, Monitor, Ping, Blindness, Message)
+    models += (Selection, SelectionItem)
     return {each.__name__: each.objects.count() for each in models} | {
         "MaintenanceWindow": MaintenanceWindow.objects.count()
     }
@@ -116,6 +130,7 @@ def test_what_is_old_and_over_goes_and_nothing_else(settings: Settings) -> None:
         "monitors that were put away": 1,
         "times of blindness": 2,
         "windows that are over": 1,
+        "selections never begun": 1,
     }
     assert gone.items() <= done["removed"].items()
     assert violations() == []
@@ -130,7 +145,10 @@ def test_what_is_old_and_over_goes_and_nothing_else(settings: Settings) -> None:
     assert not Ping.objects.filter(monitor=old["gone"].pk).exists()
     assert audited < set(AuditEvent.objects.values_list("pk", flat=True))
     removed = AuditEvent.objects.filter(kind="cleanup.removed")
-    assert removed.count() == 5
+    assert removed.count() == 6
+    assert Run.objects.count() == 4
+    assert sorted(Selection.objects.values_list("state", flat=True)) == ["chosen", *["running"] * 2]
+    assert SelectionItem.objects.count() == 3
     again = manage("cleanup", "--json").json["removed"]
     assert set(again.values()) == {0}
 
@@ -150,6 +168,16 @@ def test_it_goes_in_batches_and_one_that_has_a_message_to_leave_stays(
     assert Message.objects.filter(pk=waits.pk).exists()
     assert violations() == []
     assert connection.in_atomic_block is False
+
+
+def test_what_is_begun_while_it_is_taken_away_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    a_selection(begun=False)
+    chosen = Selection.objects.get()
+    monkeypatch.setattr(selecting, "visible_selection", lambda *_asked: chosen)
+    Selection.objects.all().delete()
+
+    with pytest.raises(NotAtThisPoint, match="taken away meanwhile"):
+        selecting.begin(runs.the_operator(), chosen.pk, because="All of them.")
 
 
 def test_who_may_not_administer_cleans_nothing_up() -> None:

@@ -20,7 +20,8 @@ class Command(BaseCommand):
     help = (
         "Takes away what has been over for longer than KEEP_DAYS: closed incidents with their alerts "
         "and messages, verdicts before the last one, monitors that were put away, times of blindness, "
-        "windows. Nothing that is open, nothing younger, and no audit."
+        "windows, and runs' selections that nobody began so long, never the runs in them. Nothing that "
+        "is open, nothing younger, and no audit."
     )
     requires_system_checks = []  # A broken workflow must not keep it from cleaning up.
 
