@@ -11,12 +11,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from monitors.rules.received import Outcome, Received, Terms
 from runs.conf import conf
-from runs.queries.prepared import prepared_cursor
+from runs.queries.prepared import Prepared
 
 FUNCTIONS = Path(__file__).with_name("postgresql.sql")
 # Room on each page for the next version of a row: a ping updates no index, so it stays there.
 FILL = {"monitors_monitor": 30}
-PING = f"SELECT * FROM monitors_ping({', '.join(['%s'] * 20)})"  # noqa: S608 - twenty placeholders
+PING = Prepared(f"SELECT * FROM monitors_ping({', '.join(['%s'] * 20)})")  # noqa: S608 - twenty placeholders
 
 
 def install(database: BaseDatabaseWrapper) -> None:
@@ -44,7 +44,7 @@ def ping(received: Received, *, terms: Terms | None) -> Outcome:
         received.scheme,
         received.address,
         received.agent,
-        received.body,
+        rf"\x{received.body.hex()}",
         received.size,
         received.kept,
         terms.revision if terms else None,
@@ -69,15 +69,9 @@ def _asked(given: list[Any]) -> Any:
     # Asking the connection whether it lives would be a second round trip: it is found out by use.
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
-        return _row(given)
+        return PING.one(given)
     except (OperationalError, InterfaceError):
         if connection.in_atomic_block or connection.is_usable():
             raise
         connection.close()
-        return _row(given)
-
-
-def _row(given: list[Any]) -> Any:
-    with prepared_cursor() as cursor:
-        cursor.execute(PING, given)
-        return cursor.fetchone()
+        return PING.one(given)
