@@ -72,7 +72,8 @@ def test_a_long_history_costs_it_nothing() -> None:
 
     after, steps = work_of_verify()
 
-    assert statements == after == 3
+    # Between two of them a monitor might change with its alert.
+    assert statements == after == 1
     # Read with each other, two thousand changes were four million steps.
     assert steps <= before + 100
 
