@@ -5,6 +5,7 @@ from uuid import UUID
 
 from runs.engine import identity, takeover
 from runs.ledger import evicting
+from runs.ledger.evicting import Eviction
 from runs.queries.workers import seen_worker
 from runs.rules.policy import Actor
 
@@ -17,17 +18,10 @@ class Evicted:
     lives: bool
 
 
-def evict(
-    actor: Actor,
-    worker_id: UUID,
-    *,
-    because: str,
-    though_alive: bool = False,
-    seen: UUID | str | None = None,
-) -> Evicted:
+def evict(actor: Actor, asked: Eviction) -> Evicted:
     """Who dies behind the first commit leaves the rest to the watch, as with any lost worker."""
-    evicting.evict(actor, worker_id, because=because, though_alive=though_alive, seen=seen)
-    worker = seen_worker(worker_id)
+    evicting.evict(actor, asked)
+    worker = seen_worker(asked.worker_id)
     life = identity.life_of(worker.identity, seen_from=identity.of_this_process())
     taken = takeover.take_from(worker, life=life, because=worker.end_reason)
     return Evicted(runs=tuple(taken or ()), lives=taken is None)

@@ -1,5 +1,6 @@
 """A person says that a worker is lost, so that what it holds goes to the next one."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
@@ -21,36 +22,40 @@ class NotEvicted(NotNow):
     """Nothing was taken from the worker; the message says why, and what to do instead."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eviction:
+    """`seen` is the run that the worker held when it was looked at, or "" for none."""
+
+    worker_id: UUID
+    because: str
+    though_alive: bool = False
+    seen: UUID | str | None = None
+
+
 @commits("eviction_committed")
-def evict(
-    actor: Actor,
-    worker_id: UUID,
-    *,
-    because: str,
-    though_alive: bool = False,
-    seen: UUID | str | None = None,
-) -> None:
+def evict(actor: Actor, asked: Eviction) -> None:
     """Declare a worker lost; one whose lease is good only for who says that it may be alive.
 
-    `seen` is the run that it held when it was looked at, or "" for none. Its death is no crash of
-    its step: whoever takes the run finds the worker marked as one that was to go (R28).
+    Its death is no crash of its step: whoever takes the run finds the worker marked as one that
+    was to go (R28).
     """
     require(actor, Verb.OPERATE)
-    held = Run.objects.filter(worker_id=worker_id, state=RunState.RUNNING.value).order_by("pk")
+    worker_id, running = asked.worker_id, RunState.RUNNING.value
+    held = Run.objects.filter(worker_id=worker_id, state=running).order_by("pk")
     with transaction.atomic():
         # Held until the end, or the commit that ends this run might claim another one meanwhile.
-        _require_as_seen(actor, held.select_for_update(no_key=True), seen)
+        _require_as_seen(actor, held.select_for_update(no_key=True), asked.seen)
         now = db_now()
         rows = Worker.objects.filter(pk=worker_id, state=WorkerState.LIVE.value)
-        if not though_alive:
+        if not asked.though_alive:
             rows = rows.filter(lease_until__lt=now)
-        said = f"evicted by {actor.name}: {because}"[:300]
+        said = f"evicted by {actor.name}: {asked.because}"[:300]
         lost = {"state": WorkerState.LOST.value, "ended_at": now, "lease_until": now}
         if not rows.update(**lost, end_reason=said, draining=True):
             raise NotEvicted(_why_not(worker_id))
         # One that held none may have claimed before it was lost.
-        _require_as_seen(actor, held, seen)
-        draining.note(worker_id, EVICTED, because=because, by=actor.name)
+        _require_as_seen(actor, held, asked.seen)
+        draining.note(worker_id, EVICTED, because=asked.because, by=actor.name)
 
 
 def _require_as_seen(actor: Actor, rows: QuerySet[Run], seen: UUID | str | None) -> None:

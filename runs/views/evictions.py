@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from runs.engine.evicting import Evicted, evict
-from runs.ledger.evicting import NotEvicted
+from runs.ledger.evicting import Eviction, NotEvicted
 from runs.queries import pages_evictions
 from runs.rules.words import of
 from runs.views import moving
@@ -43,14 +43,13 @@ def _evicted(
     if page.refusal:
         raise NotEvicted(page.refusal)
     said = form.cleaned_data
-    done = evict(
-        actor_of(request),
-        worker_id,
+    asked = Eviction(
+        worker_id=worker_id,
         because=said["because"],
         though_alive=said.get("though_alive", False),
         seen=said["seen"],
     )
-    messages.success(request, told(done))
+    messages.success(request, told(evict(actor_of(request), asked)))
     return redirect("runs:worker_list")
 
 

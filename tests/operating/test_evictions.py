@@ -19,7 +19,7 @@ from runs.engine import identity
 from runs.engine.clockwork import Clockwork
 from runs.engine.worker import known_plans
 from runs.ledger import assignments, takeover, workers
-from runs.ledger.evicting import NotEvicted, evict
+from runs.ledger.evicting import Eviction, NotEvicted, evict
 from runs.models import Assignment, AuditEvent, Run, Step, Worker
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
@@ -132,7 +132,7 @@ def test_of_a_worker_whose_lease_is_good_it_has_to_be_said(
     assert "Say so, or drain it" in unsaid.content.decode()
     assert runs.state_of(run_id) == "running"
     with pytest.raises(NotEvicted, match="Its lease is good"):
-        evict(runs.the_operator(), worker_id, because=WORDS)
+        evict(runs.the_operator(), Eviction(worker_id=worker_id, because=WORDS))
 
     assert olga.post(address_of(worker_id), {**sent, "though_alive": "on"}).status_code == 302
 
@@ -148,7 +148,9 @@ def test_what_will_not_die_is_fenced_and_keeps_its_run_until_it_does(
     fence = runs.the_run(run_id).fence
     monkeypatch.setattr("runs.engine.takeover.end_process", lambda process: False)
 
-    done = engine.evict(runs.the_operator(), worker_id, because=WORDS, though_alive=True)
+    done = engine.evict(
+        runs.the_operator(), Eviction(worker_id=worker_id, because=WORDS, though_alive=True)
+    )
 
     assert (done.lives, done.runs) == (True, ())
     run = runs.the_run(run_id)
@@ -158,7 +160,7 @@ def test_what_will_not_die_is_fenced_and_keeps_its_run_until_it_does(
 @pytest.mark.django_db(transaction=True)
 def test_the_watch_goes_on_where_whoever_evicted_it_died(process: ProcessIdentity) -> None:
     run_id, worker_id = held_by(process)
-    evict(runs.the_operator(), worker_id, because=WORDS, though_alive=True)
+    evict(runs.the_operator(), Eviction(worker_id=worker_id, because=WORDS, though_alive=True))
     Worker.objects.filter(pk=worker_id).update(ended_at=db_now() - timedelta(minutes=5))
 
     Clockwork().go_round()
@@ -175,7 +177,7 @@ def test_who_looked_at_another_run_and_who_comes_second_changes_nothing(olga: Cl
     seen_last(worker_id, ago=timedelta(minutes=4))
 
     other = olga.post(address_of(worker_id), {"because": WORDS, "seen": str(uuid4())})
-    evict(runs.the_operator(), worker_id, because=WORDS)
+    evict(runs.the_operator(), Eviction(worker_id=worker_id, because=WORDS))
     second = olga.post(address_of(worker_id), {"because": "again", "seen": str(run_id)})
 
     assert "It holds another run than when you looked" in other.content.decode()
@@ -194,7 +196,10 @@ def test_what_it_claims_while_it_is_evicted_is_not_taken(monkeypatch: pytest.Mon
 
     monkeypatch.setattr("runs.ledger.evicting.db_now", claiming)
     with pytest.raises(NotEvicted, match="It holds another run than when you looked"):
-        evict(runs.the_operator(), worker_id, because=WORDS, though_alive=True, seen="")
+        evict(
+            runs.the_operator(),
+            Eviction(worker_id=worker_id, because=WORDS, though_alive=True, seen=""),
+        )
 
     assert Worker.objects.get(pk=worker_id).state == "live"
     assert runs.state_of(run_id) == "queued"
@@ -216,7 +221,10 @@ def test_the_run_that_it_holds_is_locked_until_it_is_evicted(
         return db_now()
 
     monkeypatch.setattr("runs.ledger.evicting.db_now", looking)
-    evict(runs.the_operator(), worker_id, because=WORDS, though_alive=True, seen=run_id)
+    evict(
+        runs.the_operator(),
+        Eviction(worker_id=worker_id, because=WORDS, though_alive=True, seen=run_id),
+    )
 
     assert free == [[]]
     assert runs_free_to_write() == [run_id]
@@ -253,7 +261,7 @@ def test_by_command_the_same_and_only_with_the_permission(monkeypatch: pytest.Mo
     done = manage("workers", "evict", worker_id, "--reason", WORDS, "--though-alive", "--json")
 
     assert (refused.code, as_bob.code) == (1, 1)
-    assert [call.kwargs["seen"] for call in evicting.mock_calls] == [run_id, run_id]
+    assert [call.args[1].seen for call in evicting.mock_calls] == [run_id, run_id]
     assert "Its lease is good" in refused.err
     assert done.json == {"taken": [str(run_id)], "process_lives": False}
     assert runs.state_of(run_id) == "queued"

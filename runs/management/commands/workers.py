@@ -7,6 +7,7 @@ from uuid import UUID
 
 from runs.engine.evicting import evict
 from runs.ledger import draining
+from runs.ledger.evicting import Eviction
 from runs.management import given, wording
 from runs.management.verbs import VerbCommand
 from runs.queries import crew
@@ -83,13 +84,13 @@ class Command(VerbCommand):
         hand = crew.hand_named(given.the_worker(worker))
         if hand is None:
             raise given.NoSuchWorker(f"The worker {worker!r} went away meanwhile.")
-        done = evict(
-            actor,
-            hand.id,
+        asked = Eviction(
+            worker_id=hand.id,
             because=said["because"],
             though_alive=said["though_alive"],
             seen=hand.run_id or "",
         )
+        done = evict(actor, asked)
         placed = [f"{run_id} is taken from it" for run_id in done.runs]
         would_not = ["Its process would not die; the watch takes its run once it is dead."]
         lines = would_not if done.lives else placed or ["It is declared lost; it held no run."]
