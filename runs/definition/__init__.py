@@ -11,6 +11,7 @@ from runs.definition.effects import (
     RetryLater,
     Secret,
     Undone,
+    UndoUnsettled,
 )
 from runs.definition.migrating import Migrated, Position
 from runs.definition.places import DeclarationError
@@ -38,6 +39,7 @@ __all__ = [
     "Run",
     "Secret",
     "Timing",
+    "UndoUnsettled",
     "Undone",
     "Waived",
     "Workflow",

@@ -39,6 +39,10 @@ class Undone(Exception):
     """Raised by `run.call`: a person had this call undone by its `compensate`; it is not sent again."""
 
 
+class UndoUnsettled(Undone):
+    """The same, while nobody knows whether its undo happened, or that has not left yet."""
+
+
 class NotSent(Exception):
     """Raised by `send`: nothing left the house, so the same key may be sent again."""
 

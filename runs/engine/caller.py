@@ -155,8 +155,7 @@ class Caller:
         """What was undone, or is to be, is neither looked up nor sent."""
         decided = self.attempt.answers.get(_reconciled_name(record))
         if record.state is CallState.ABANDONED or self._is_undone(effect, record):
-            self._remember_undo(effect, record)
-            raise compensating.undone(effect, record)
+            raise compensating.undone(effect, record, self._remember_undo(effect, record))
         if decided is not None and parking.option_of(decided) == "compensate":
             self.compensate(effect, record, decided=decided)
 
@@ -170,9 +169,9 @@ class Caller:
         named = effect.undo.name if effect.undo else ""
         return self._known_calls().get((named, compensating.resource_of(record)))
 
-    def _remember_undo(self, effect: Effect, record: CallRecord) -> None:
-        if undo := self._undo_known(effect, record):
-            self._remember(undo)
+    def _remember_undo(self, effect: Effect, record: CallRecord) -> CallRecord | None:
+        undo = self._undo_known(effect, record)
+        return self._remember(undo) if undo else None
 
     def _what_to_do(self, effect: Effect, record: CallRecord) -> str:
         return what_to_do(
@@ -290,7 +289,7 @@ class Caller:
                 self._remember(
                     effects.abandon(self.session.fence, record, by=decided.by, undo=made)
                 )
-        raise compensating.undone(effect, record)
+        raise compensating.undone(effect, record, self._undo_known(effect, record))
 
     def undo(self, effect: Effect, record: CallRecord, *, decided: Answered) -> CallRecord:
         """The call that undoes this one, made under its own key as a person has decided."""

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from runs.definition import Effect, Refused, Workflow, registry, step
+from runs.definition import Effect, NotSent, Refused, Workflow, registry, step
 from runs.engine.faults import Died, Point, dying_at
 from runs.ledger import compensating, pausing, replaying, resuming, takeover
 from runs.models import AuditEvent, Call, Membership, Run, Wait
@@ -139,6 +139,35 @@ def test_a_replayed_step_that_names_it_is_told_that_it_was_undone(till: Till) ->
 
     assert "is not sent again" in runs.the_run(run_id).reason
     assert (len(till.shop.heard), len(till.back.heard)) == (1, 1)
+    assert violations() == []
+
+
+@pytest.mark.parametrize(
+    ("came_of_it", "told"),
+    [
+        (TimeoutError("no answer"), "was undone is in doubt: nobody knows whether shop.take_back"),
+        (NotSent("no line"), "is to be undone by shop.take_back, which has not left"),
+    ],
+)
+def test_a_replayed_step_is_not_told_that_it_was_undone_while_nobody_knows(
+    came_of_it: Exception, told: str
+) -> None:
+    """I6"""
+    with registry.isolated():
+        till = Till(contract=None)
+        till.workflow()
+        till.back.answers = [came_of_it]
+        run_id, key = a_failed_run()
+        undo(run_id, key)
+        runs.work_through(run_id)
+
+        replaying.replay(runs.the_operator(), run_id, checkpoint=0, because="anew")
+        assert runs.work_through(run_id) == "failed"
+
+    assert told in runs.the_run(run_id).reason
+    assert "was undone by" not in runs.the_run(run_id).reason
+    assert runs.the_step(run_id, "sell").error_class == "UndoUnsettled"
+    assert len(till.shop.heard) == 1
     assert violations() == []
 
 
