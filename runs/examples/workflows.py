@@ -71,7 +71,7 @@ class InboxTriage(Workflow):
         judge_named(run.read("judge"))
         folder = surroundings().inboxes / str(run.id)
         manifest = settle(
-            source=Path(run.read("inbox")).expanduser().absolute(),
+            source=place_of(run.read("inbox")),
             folder=folder,
             in_place=run.read("in_place"),
             progress=run.progress,
@@ -175,6 +175,15 @@ class InboxTriage(Workflow):
                 to=run.read("report_to"),
             ),
         )
+
+
+def place_of(inbox: str) -> Path:
+    if not inbox.strip():
+        raise UnreadableInbox("no inbox is named: say the path of a file or of a Maildir")
+    try:
+        return Path(inbox).expanduser().absolute()
+    except RuntimeError as error:
+        raise UnreadableInbox(f"{inbox}: there is no such user's home") from error
 
 
 def judge_named(name: str) -> Judge:

@@ -31,13 +31,17 @@ def judged_by(model: LanguageModel) -> dict[str, Any]:
 
 
 def test_its_verdict_comes_with_score_reasons_and_cost() -> None:
-    with a_model(verdict(spam=True, score=0.93, reasons=("a prize", "a premium number"))) as server:
+    with a_model(verdict(spam=True, score=0.93, reasons=("a prize", "a \0 \ud800"))) as server:
         model = asking(server)
         answer = judged_by(model)
 
     assert answer["spam"] is True
     assert answer["score"] == 0.93
-    assert [reason["says"] for reason in answer["reasons"]] == ["a prize", "a premium number"]
+    # What no database and no canonical JSON takes is replaced, not asked about.
+    assert [reason["says"] for reason in answer["reasons"]] == [
+        "a prize",
+        "a \N{REPLACEMENT CHARACTER} ?",
+    ]
     assert model.cost(answer) == {"requests": 1, "prompt_tokens": 100, "completion_tokens": 10}
 
 
@@ -128,6 +132,11 @@ def test_a_definite_no_is_not_asked_again(status: int) -> None:
         pytest.raises(ModelRefused, match="no such model"),
     ):
         judged_by(asking(server))
+
+
+def test_a_key_that_no_header_can_carry_is_not_tried_again() -> None:
+    with pytest.raises(ModelRefused, match="MODEL_KEY"):
+        judged_by(LanguageModel(url="http://127.0.0.1:9/v1", model="small", key="clé"))
 
 
 def test_an_answer_in_the_wrong_shape_is_asked_for_once_more_and_both_are_paid() -> None:

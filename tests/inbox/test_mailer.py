@@ -91,3 +91,13 @@ def test_a_refused_recipient_is_a_definite_no(settings: Settings) -> None:
 
     with pytest.raises(Refused, match="no such user"):
         mailer.send(REQUEST, key=KEY, timeout=5)
+
+
+@pytest.mark.parametrize(
+    ("to", "says"), [("  ", "nobody to send it to"), ("a@b\nBcc: c@d", "mail")]
+)
+def test_what_cannot_leave_as_a_mail_is_a_definite_no(folder: Path, to: str, says: str) -> None:
+    with pytest.raises(Refused, match=says):
+        mailer.send({**REQUEST, "to": to}, key=KEY, timeout=5)
+
+    assert not folder.exists()

@@ -6,6 +6,7 @@ import pytest
 
 from runs.examples.inbox.incoming import UnreadableInbox
 from runs.examples.inbox.readers import read
+from runs.examples.workflows import place_of
 from tests.inbox.builders import a_mail, a_maildir, a_tsv
 
 
@@ -162,18 +163,47 @@ def test_a_folder_that_is_no_maildir_is_refused(tmp_path: Path) -> None:
         texts_of(tmp_path)
 
 
-def test_a_missing_path_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableInbox, match="there is no such file or folder"):
-        texts_of(tmp_path / "nowhere.tsv")
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("nowhere.tsv", "there is no such file or folder"),
+        ("x" * 300, "file name too long"),
+        ("round", "too many levels of symbolic links"),
+        ("a\0b", "a path holds no NUL character"),
+    ],
+)
+def test_a_path_that_names_nothing_is_refused(tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "round").symlink_to("round")
+
+    with pytest.raises(UnreadableInbox, match=says):
+        texts_of(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("inbox", "says"), [(" ", "no inbox is named"), ("~nobody-here/x", "home")]
+)
+def test_an_inbox_that_is_nowhere_is_refused(inbox: str, says: str) -> None:
+    with pytest.raises(UnreadableInbox, match=says):
+        place_of(inbox)
 
 
 def test_mail_that_lies_about_its_encoding_is_still_read(tmp_path: Path) -> None:
     head = b"From: a\nSubject: =?no-such-code?q?x?=\nContent-Type: text/plain; charset="
     broken = head + b"utf-8\n\ncaf\xe9 \x00\n"
-    unknown = head + b"no-such-code\n\nhello\n"
-    source = a_maildir(tmp_path / "mails", broken, unknown)
+    unusable = (head + name + b"\n\nhello\n" for name in (b"no-such-code", b"idna", b'"utf-8\0"'))
+    source = a_maildir(tmp_path / "mails", broken, *unusable)
 
-    assert texts_of(source) == ["caf\N{REPLACEMENT CHARACTER} \N{REPLACEMENT CHARACTER}", "hello"]
+    read_as = "caf\N{REPLACEMENT CHARACTER} \N{REPLACEMENT CHARACTER}"
+    assert texts_of(source) == [read_as, "hello", "hello", "hello"]
+
+
+def test_a_mail_of_endless_parts_is_refused_with_its_line(tmp_path: Path) -> None:
+    nested = (f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(1200))
+    source = tmp_path / "mails.mbox"
+    source.write_text("From a\nFrom: a\n\nhello\n\nFrom b\n" + "".join(nested))
+
+    with pytest.raises(UnreadableInbox, match=r"mails\.mbox, line 6: a mail with too many parts"):
+        texts_of(source)
 
 
 def test_html_mail_is_judged_by_what_a_reader_sees(tmp_path: Path) -> None:

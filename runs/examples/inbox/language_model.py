@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import httpx
 
 from runs.definition import RetryLater
+from runs.examples.inbox.incoming import cleaned
 
 PROMPT = (
     "You judge whether a message is spam: unwanted advertising, a prize swindle, a premium-rate "
@@ -85,6 +86,8 @@ class LanguageModel:
             )
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise ModelRefused(f"MODEL_URL is no address: {error}") from error
+        except UnicodeEncodeError as error:
+            raise ModelRefused("MODEL_KEY holds what no HTTP header can carry") from error
         except httpx.HTTPError as error:
             raise ModelUnavailable(f"the model gave no answer: {type(error).__name__}") from error
         return _body_of(response)
@@ -148,7 +151,7 @@ def _verdict_in(body: Mapping[str, Any]) -> dict[str, Any]:
         raise MalformedAnswer("the model's answer has not the shape asked for")
     if not 0 <= score <= 1 or not all(isinstance(reason, str) for reason in reasons):
         raise MalformedAnswer("the model's answer has values out of bounds")
-    said = [{"rule": "model", "says": reason[:200]} for reason in reasons[:3]]
+    said = [{"rule": "model", "says": cleaned(reason)[:200]} for reason in reasons[:3]]
     return {"spam": spam, "score": round(float(score), 4), "reasons": said}
 
 

@@ -45,7 +45,7 @@ def read_maildir(source: Path) -> Iterator[Incoming]:
         raw = path.read_bytes()
         if not raw.strip():
             raise trouble(path, "the file is empty")
-        yield _parsed(raw, file=f"{path.parent.name}/{path.name}")
+        yield _mail_in(path, raw, file=f"{path.parent.name}/{path.name}")
 
 
 def maildir_files(source: Path) -> list[Path]:
@@ -62,7 +62,16 @@ def _from_mbox(source: Path, line: int, lines: list[bytes]) -> Incoming:
     raw = QUOTED_SEPARATOR.sub(rb"\1", b"".join(lines)).rstrip(b"\r\n") + b"\n"
     if not raw.strip():
         raise trouble(source, "the mail that begins here is empty", line=line)
-    return _parsed(raw)
+    return _mail_in(source, raw, line=line)
+
+
+def _mail_in(
+    source: Path, raw: bytes, *, line: int | None = None, file: str | None = None
+) -> Incoming:
+    try:
+        return _parsed(raw, file=file)
+    except RecursionError:
+        raise trouble(source, "a mail with too many parts in parts", line=line) from None
 
 
 def _parsed(raw: bytes, *, file: str | None = None) -> Incoming:
@@ -100,7 +109,7 @@ def _decoded(part: Mail) -> str:
     body = content if isinstance(content, bytes) else b""
     try:
         return body.decode(part.get_content_charset() or "utf-8", "replace")
-    except LookupError:
+    except (LookupError, ValueError):  # A name that is none, or of a codec that replaces nothing.
         return body.decode("utf-8", "replace")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.core.mail import EmailMultiAlternatives, get_connection
+from django.core.mail import EmailMessage, EmailMultiAlternatives, get_connection
 
 from runs.definition import NotSent, Refused
 
@@ -22,17 +22,17 @@ class CannotBeLookedUp(Exception):
 def send(request: dict[str, Any], /, *, key: str, timeout: float) -> dict[str, str]:
     """Hand one mail to the mail backend."""
     message_id = message_id_of(key)
-    connection = _opened(timeout)
     mail = EmailMultiAlternatives(
         subject=request["subject"],
         body=request["text"],
         from_email=request["from"],
         to=[request["to"]],
         headers={"Message-ID": message_id},
-        connection=connection,
     )
     if request.get("html"):
         mail.attach_alternative(request["html"], "text/html")
+    _require_sendable(mail)
+    connection = _opened(timeout)
     try:
         connection.send_messages([mail])
     except (SMTPRecipientsRefused, SMTPSenderRefused) as error:
@@ -40,6 +40,16 @@ def send(request: dict[str, Any], /, *, key: str, timeout: float) -> dict[str, s
     finally:
         connection.close()
     return {"id": message_id}
+
+
+def _require_sendable(mail: EmailMessage) -> None:
+    """A backend takes a mail to nobody without a word, and fails halfway on one it cannot write."""
+    if not any(to.strip() for to in mail.to):
+        raise Refused("the mail names nobody to send it to")
+    try:
+        mail.message()
+    except ValueError as error:
+        raise Refused(f"this cannot be written as a mail: {error}") from error
 
 
 def _opened(timeout: float) -> Any:

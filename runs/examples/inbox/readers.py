@@ -1,5 +1,6 @@
 """Which reader reads this inbox."""
 
+import errno
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,11 +9,14 @@ from runs.examples.inbox.mail import SEPARATOR, read_maildir, read_mbox
 from runs.examples.inbox.tabular import read_csv, read_tsv
 
 Reader = Callable[[Path], Iterator[Incoming]]
+NAMES_NOTHING = (errno.ENAMETOOLONG, errno.ELOOP)
 
 
 def read(source: Path) -> Iterator[Incoming]:
     """Every message in order; UnreadableInbox names the place of what is wrong."""
     empty = True
+    if "\x00" in str(source):
+        raise trouble(source, "a path holds no NUL character")
     try:
         reader: Reader = read_maildir if _is_maildir(source) else _reader_of_file(source)
         for message in reader(source):
@@ -22,6 +26,10 @@ def read(source: Path) -> Iterator[Incoming]:
         raise trouble(Path(error.filename or source), "there is no such file or folder") from error
     except PermissionError as error:
         raise trouble(Path(error.filename or source), "this process may not read it") from error
+    except OSError as error:
+        if error.errno not in NAMES_NOTHING:
+            raise
+        raise trouble(source, str(error.strerror).lower()) from error
     if empty:
         raise trouble(source, "there is no message in it")
 
