@@ -12,6 +12,7 @@ from runs.queries.deliveries import keys_beginning
 from runs.rules.violations import Violation
 
 AT_ONCE = 200
+LOOKS = 5
 
 
 def alerts_hold() -> Iterator[Violation]:
@@ -46,7 +47,19 @@ def _last_changes() -> QuerySet[Any]:
 def incidents_hold() -> Iterator[Violation]:
     """What is over holds nothing open; what is open has a reason; every message told was put."""
     for incident in Incident.objects.order_by("pk").iterator(chunk_size=AT_ONCE):
-        yield from (_violation(f"Incident {incident.pk} {what}.") for what in _wrong_with(incident))
+        for what in wrong_as_it_stands(incident):
+            yield _violation(f"Incident {incident.pk} {what}.")
+
+
+def wrong_as_it_stands(incident: Incident, *, looks: int = LOOKS) -> list[str]:
+    """Look again when it was written meanwhile: between two reads it is two different incidents."""
+    found = list(_wrong_with(incident))
+    again = Incident.objects.filter(pk=incident.pk).first() if found else None
+    if again is None:
+        return []
+    if again.seq == incident.seq or not looks:
+        return found
+    return wrong_as_it_stands(again, looks=looks - 1)
 
 
 def _wrong_with(incident: Incident) -> Iterator[str]:

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from monitors.models import Alert, Monitor, VerdictChange
-from monitors.queries.verify import alerts_hold
+from monitors.models import Alert, Incident, Monitor, VerdictChange
+from monitors.queries.verify import alerts_hold, wrong_as_it_stands
 from runs.queries.clock import db_now
 from tests.monitors.troubles import a_monitor, turns
 from tests.support import runs
@@ -92,3 +92,14 @@ def test_it_names_what_nobody_was_told_of_and_what_is_told_of_though_it_is_well(
         "Monitor silent is silent: no alert says so.",
         f"Monitor well is well, and alert {Alert.objects.get().pk} is open.",
     ]
+
+
+def test_an_incident_that_was_written_meanwhile_is_looked_at_again() -> None:
+    turns(a_monitor("silent"), "silent")
+    read = Incident.objects.get()
+    read.count += 1
+    assert wrong_as_it_stands(read) == ["counts other alerts than it has"]
+
+    Incident.objects.update(seq=read.seq + 1)
+
+    assert wrong_as_it_stands(read) == []
