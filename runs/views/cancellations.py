@@ -19,10 +19,8 @@ from runs.web import HtmxRequest, actor_of, operator
 @moving.refusing
 def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
     page, form = moving.asked(request, run_id, RunVerb.CANCEL, partial(moving.with_reason, request))
-    if request.method != "POST":
+    if request.method != "POST" or not form.is_valid():
         return moving.shown(request, page, form)
-    if not form.is_valid():
-        return moving.shown(request, page, form, status=422)
     said = form.cleaned_data
     state = lifecycle.cancel(
         actor_of(request), run_id, because=said["because"], seen=said["seen"] or None

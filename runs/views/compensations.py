@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -16,6 +15,8 @@ from runs.rules.undoing import NotConfirmed
 from runs.views import moving
 from runs.web import HtmxRequest, actor_of, operator
 from runs.web.proofs import prove
+
+PAGE = "runs/undo.html"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -30,11 +31,11 @@ def create(request: HtmxRequest, run_id: UUID, key: str) -> HttpResponse:
     if page.grave and not page.refusal:
         require(actor_of(request), Verb.DECIDE)
     if request.method != "POST" or not form.is_valid():
-        return _shown(request, page, form)
+        return moving.shown(request, page, form, template=PAGE)
     said = form.cleaned_data
     if said.get("password") and not prove(request, said["password"]):
         form.add_error("password", "This is not your password.")
-        return _shown(request, page, form)
+        return moving.shown(request, page, form, template=PAGE)
     try:
         done = compensating.compensate(
             actor_of(request),
@@ -46,7 +47,7 @@ def create(request: HtmxRequest, run_id: UUID, key: str) -> HttpResponse:
         )
     except (NotConfirmed, SignInTooOld) as refused:
         form.add_error(None, str(refused))
-        return _shown(request, page, form)
+        return moving.shown(request, page, form, template=PAGE)
     return moving.done(request, run_id, f"Asked for: {done.undo} leaves when a worker has the run.")
 
 
@@ -57,9 +58,3 @@ def _form(request: HtmxRequest, page: undoing.UndoPage) -> UndoForm:
         data=moving.sent(request),
         initial={"seen": page.seen},
     )
-
-
-def _shown(request: HtmxRequest, page: undoing.UndoPage, form: UndoForm) -> HttpResponse:
-    status = 422 if request.method == "POST" else 200
-    context = {"page": page, "run": page.run, "form": form}
-    return render(request, "runs/undo.html", context, status=status)

@@ -32,10 +32,8 @@ def _form(request: HtmxRequest, page: MovePage) -> CorrectForm:
 @moving.refusing
 def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
     page, form = moving.asked(request, run_id, RunVerb.CORRECT, partial(_form, request))
-    if request.method != "POST":
+    if request.method != "POST" or not form.is_valid():
         return moving.shown(request, page, form)
-    if not form.is_valid():
-        return moving.shown(request, page, form, status=422)
     said = form.cleaned_data
     try:
         corrected = correcting.correct(
@@ -47,7 +45,7 @@ def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
         )
     except (InvalidInput, UnknownWorkflow, correcting.NothingToCorrect) as refused:
         _explain(refused, form)
-        return moving.shown(request, page, form, status=422)
+        return moving.shown(request, page, form)
     names = ", ".join(change.field for change in corrected.changes)
     return moving.done(request, run_id, f"Corrected: {names}. It goes on when it is resumed.")
 

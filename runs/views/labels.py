@@ -25,10 +25,8 @@ def _form(request: HtmxRequest, page: MovePage) -> Form:
 @moving.refusing
 def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
     page, form = moving.asked(request, run_id, RunVerb.LABEL, partial(_form, request))
-    if request.method != "POST":
+    if request.method != "POST" or not form.is_valid():
         return moving.shown(request, page, form)
-    if not form.is_valid():
-        return moving.shown(request, page, form, status=422)
     said = form.cleaned_data
     try:
         labelling.label(
@@ -40,5 +38,5 @@ def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
         )
     except LabelRefused as refused:
         form.add_error("name", str(refused))
-        return moving.shown(request, page, form, status=422)
+        return moving.shown(request, page, form)
     return moving.done(request, run_id, "Labelled." if said["label"].value else "Label taken away.")

@@ -14,10 +14,13 @@ from django.urls import reverse
 from runs.forms import MoveForm
 from runs.ledger.transitions import MoveRefused, NoSuchRun, RunChanged
 from runs.queries import pages_moves
+from runs.queries.pages_redo import RedoPage
+from runs.queries.undoing import UndoPage
 from runs.rules.verbs import NotNow, RunVerb
 from runs.web import HtmxRequest, actor_of
 
 View = Callable[..., HttpResponseBase]
+Page = pages_moves.MovePage | RedoPage | UndoPage
 Made = TypeVar("Made", bound=Form)
 
 
@@ -62,10 +65,12 @@ def with_reason(request: HtmxRequest, page: pages_moves.MovePage) -> Form:
 
 
 def shown(
-    request: HtmxRequest, page: pages_moves.MovePage, form: Form, *, status: int = 200, **more: Any
+    request: HtmxRequest, page: Page, form: Form, *, template: str = "runs/move.html"
 ) -> HttpResponse:
-    context = {"page": page, "run": page.run, "form": form, **more}
-    return render(request, "runs/move.html", context, status=status)
+    """A form that is only looked at, or one that was sent and has to be put right."""
+    status = 422 if request.method == "POST" else 200
+    context = {"page": page, "run": page.run, "form": form}
+    return render(request, template, context, status=status)
 
 
 def done(request: HtmxRequest, run_id: UUID, *said: str) -> HttpResponse:

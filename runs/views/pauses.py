@@ -25,10 +25,8 @@ AT_ONCE = 500
 @moving.refusing
 def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
     page, form = moving.asked(request, run_id, RunVerb.PAUSE, partial(moving.with_reason, request))
-    if request.method != "POST":
+    if request.method != "POST" or not form.is_valid():
         return moving.shown(request, page, form)
-    if not form.is_valid():
-        return moving.shown(request, page, form, status=422)
     said = form.cleaned_data
     state = pausing.pause(
         actor_of(request), run_id, because=said["because"], seen=said["seen"] or None

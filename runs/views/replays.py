@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from runs.forms import ReplayForm
@@ -12,6 +11,8 @@ from runs.ledger import replaying
 from runs.queries import pages_redo
 from runs.views import moving
 from runs.web import HtmxRequest, actor_of, operator
+
+PAGE = "runs/redo.html"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -30,7 +31,7 @@ def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
     begun = {"seen": page.seen, "checkpoint": page.checkpoint, "judgements": said.get("judgements")}
     form = ReplayForm(data=moving.sent(request), initial=begun)
     if request.method != "POST" or not form.is_valid():
-        return shown(request, page, form)
+        return moving.shown(request, page, form, template=PAGE)
     given = form.cleaned_data
     done = replaying.replay(
         actor_of(request),
@@ -49,9 +50,3 @@ def number_in(said: Any) -> int | None:
     """The checkpoint that is asked about; what is no number is none."""
     text = said.get("checkpoint", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
-def shown(request: HtmxRequest, page: pages_redo.RedoPage, form: Any) -> HttpResponse:
-    context = {"page": page, "run": page.run, "form": form}
-    status = 422 if request.method == "POST" else 200
-    return render(request, "runs/redo.html", context, status=status)

@@ -13,7 +13,7 @@ from runs.queries import pages_redo
 from runs.rules.inputs import InvalidInput
 from runs.rules.plan import BrokenWorkflow
 from runs.views import moving
-from runs.views.replays import number_in, shown
+from runs.views.replays import PAGE, number_in
 from runs.web import HtmxRequest, actor_of, operator
 
 REFUSALS = (UnknownWorkflow, BrokenWorkflow, InvalidInput, PlanChanged)
@@ -29,7 +29,7 @@ def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
         raise Http404
     form = _form(request, page)
     if request.method != "POST" or not form.is_valid():
-        return shown(request, page, form)
+        return moving.shown(request, page, form, template=PAGE)
     given = form.cleaned_data
     try:
         done = restarting.restart(
@@ -42,7 +42,7 @@ def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
         )
     except REFUSALS as refused:
         form.add_error(None, str(refused))
-        return shown(request, page, form)
+        return moving.shown(request, page, form, template=PAGE)
     return moving.done(request, done.id, _told(done))
 
 

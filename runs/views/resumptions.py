@@ -36,10 +36,8 @@ def _form(request: HtmxRequest, page: MovePage) -> Form:
 @moving.refusing
 def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
     page, form = moving.asked(request, run_id, RunVerb.RESUME, partial(_form, request))
-    if request.method != "POST":
+    if request.method != "POST" or not form.is_valid():
         return moving.shown(request, page, form)
-    if not form.is_valid():
-        return moving.shown(request, page, form, status=422)
     said, hours = form.cleaned_data, form.cleaned_data.get("deadline")
     try:
         resumed = resuming.resume(
@@ -51,7 +49,7 @@ def create(request: HtmxRequest, run_id: UUID) -> HttpResponse:
         )
     except (NoDeadline, DeadlineTooShort) as refused:
         form.add_error("deadline", str(refused))
-        return moving.shown(request, page, form, status=422)
+        return moving.shown(request, page, form)
     return moving.done(request, run_id, f"Resumed: it is {resumed.state} at {resumed.step}.")
 
 
