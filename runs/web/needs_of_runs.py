@@ -1,7 +1,7 @@
 """What runs, schedules, the outbox and drills have to say on the first page."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from typing import Any
 from urllib.parse import quote
 
 from django.urls import reverse
@@ -21,17 +21,14 @@ def register_all() -> None:
 
 def failed_runs(actor: Actor) -> Sequence[Need]:
     return [
-        Need(
+        _broken(
+            actor,
             key=f"run-{run.pk}",
-            family="failed",
-            glyph="failed",
             sentence=f"{run.reference} failed in step {run.step}: {run.reason}",
             url=reverse("runs:run_show", args=[run.pk]),
-            action="Look",
             since=run.updated_at,
             workflow=run.workflow,
             owner=f"started by {run.started_by}",
-            yours=may(actor, Verb.OPERATE),
         )
         for run in pages_needs.stopped(actor)
     ]
@@ -43,16 +40,13 @@ def count_of_failed(actor: Actor) -> int:
 
 def idle_schedules(actor: Actor) -> Sequence[Need]:
     return [
-        Need(
+        _broken(
+            actor,
             key=f"schedule-{one.pk}",
-            family="failed",
-            glyph="failed",
             sentence=f"{one.slug}: {one.skips} due times in a row came to nothing",
             url=reverse("runs:schedule_show", args=[one.pk]),
-            action="Look",
             since=one.updated_at,
             workflow=one.workflow,
-            yours=may(actor, Verb.OPERATE),
         )
         for one in pages_schedules.incidents(actor)
     ]
@@ -65,33 +59,27 @@ def stuck_messages(actor: Actor) -> Sequence[Need]:
 def _stuck(item: pages_outbox.Item, actor: Actor) -> Need:
     message = item.message
     run = message.run
-    return Need(
+    return _broken(
+        actor,
         key=f"stuck-{message.pk}",
-        family="failed",
-        glyph="failed",
         sentence=f"Stuck in the outbox: {item.what}, tried {message.attempts} times. {message.error}",
         url=f"{reverse('runs:outbox')}?lane={quote(message.lane)}",
-        action="Look",
         since=message.stuck_at or message.created_at,
         workflow=run.workflow if run else "",
         about=run.reference if run else "",
         about_url=reverse("runs:run_show", args=[run.pk]) if run else "",
-        yours=may(actor, Verb.OPERATE),
     )
 
 
 def failed_drills(actor: Actor) -> Sequence[Need]:
     return [
-        Need(
+        _broken(
+            actor,
             key=f"drill-{drill.pk}",
-            family="failed",
-            glyph="failed",
             sentence=f"A drill failed: {drill.sentence}",
             url=reverse("runs:drill_show", args=[drill.pk]),
-            action="Look",
             since=drill.ended_at or drill.started_at,
             workflow=drill.workflow,
-            yours=may(actor, Verb.OPERATE),
         )
         for drill in drills.failing(actor)
     ]
@@ -99,8 +87,9 @@ def failed_drills(actor: Actor) -> Sequence[Need]:
 
 def dead_channels(actor: Actor) -> Sequence[Need]:
     dead = [
-        _unheard(
+        _broken(
             actor,
+            verb=Verb.ADMINISTER,
             key=f"channel-{row.channel.pk}",
             sentence=f"The channel {row.channel.name} reaches nobody: {row.channel.last_error}",
             url=reverse("runs:channel_show", args=[row.channel.pk]),
@@ -112,19 +101,12 @@ def dead_channels(actor: Actor) -> Sequence[Need]:
     if mail is not None:
         error = f"Mail does not leave: one notice was tried {mail.attempts} times. {mail.error}"
         url = f"{reverse('runs:outbox')}?lane=mail"
-        since = mail.created_at
-        dead.append(_unheard(actor, key="channel-mail", sentence=error, url=url, since=since))
+        told = {"key": "channel-mail", "sentence": error, "url": url, "since": mail.created_at}
+        dead.append(_broken(actor, verb=Verb.ADMINISTER, **told))
     return dead
 
 
-def _unheard(actor: Actor, *, key: str, sentence: str, url: str, since: datetime) -> Need:
-    return Need(
-        key=key,
-        family="failed",
-        glyph="failed",
-        sentence=sentence,
-        url=url,
-        action="Look",
-        since=since,
-        yours=may(actor, Verb.ADMINISTER),
-    )
+def _broken(actor: Actor, *, verb: Verb = Verb.OPERATE, **told: Any) -> Need:
+    """What goes wrong until somebody with this right looks at it."""
+    yours = may(actor, verb)
+    return Need(family="failed", glyph="failed", action="Look", yours=yours, **told)
