@@ -69,44 +69,34 @@ def _supersede(run: Run, kept: int, *, now: datetime) -> None:
 
 def _carried_row(run: Run, step: Any, facts: dict[str, Any], *, now: datetime) -> None:
     text = canonical.dumps(facts)
+    kept = {"facts": text, "facts_digest": canonical.digest(text), "ended_at": now}
+    _row(run, step, state=StepState.SUCCEEDED.value, **kept)
+
+
+def _row(run: Run, step: Any, **more: Any) -> None:
+    """A step of the new plan, in the generation that has just begun."""
     Step.objects.create(
         run=run,
         key=step.key,
         scope=step.scope,
         ordinal=step.ordinal,
         generation=run.generation,
-        state=StepState.SUCCEEDED.value,
         fence=run.fence,
-        facts=text,
-        facts_digest=canonical.digest(text),
-        ended_at=now,
+        **more,
     )
 
 
 def _skipped_row(run: Run, step: Any, *, now: datetime) -> None:
     """What a person has passed over stays passed over."""
-    Step.objects.create(
-        run=run,
-        key=step.key,
-        scope=step.scope,
-        ordinal=step.ordinal,
-        generation=run.generation,
-        state=StepState.SKIPPED.value,
-        fence=run.fence,
-        ended_at=now,
-    )
+    _row(run, step, state=StepState.SKIPPED.value, ended_at=now)
 
 
 def _row_at(run: Run, carry: Carry, old: Step) -> None:
     """The step it goes on at; what it has begun there goes with it where it is the same step."""
     kept = {"attempt": old.attempt, "failures": old.failures, "crashes": old.crashes}
-    Step.objects.create(
-        run=run,
-        key=carry.at.key,
-        scope=carry.at.scope,
-        ordinal=carry.at.ordinal,
-        generation=run.generation,
-        fence=run.fence,
+    _row(
+        run,
+        carry.at,
         cursor_ordinal=carry.cursor.ordinal,
         cursor_token=carry.cursor.token,
         **(kept if carry.same_step else {}),
