@@ -149,15 +149,8 @@ def _unmigrated(past: Past, new: Plan) -> Verdict:
         carry = carrying.go_on(past, new)
     except CannotCarry as why:
         return _asks(past, new, "changed", str(why))
-    if carry.voided:
-        return _voiding(new, carry, Course.GOES_ON)
-    return Verdict(
-        course=Course.GOES_ON,
-        reason="unchanged so far",
-        sentence=f"All it has finished is the same in version {new.version}.",
-        to=new,
-        carry=carry,
-    )
+    sentence = f"All it has finished is the same in version {new.version}."
+    return _carried(new, carry, Course.GOES_ON, "unchanged so far", sentence)
 
 
 def _migrated(past: Past, new: Plan, hops: Any, held: Choice | None, attempt: Try) -> Verdict:
@@ -172,16 +165,9 @@ def _migrated(past: Past, new: Plan, hops: Any, held: Choice | None, attempt: Tr
             "drops calls",
             f"Version {new.version} has no step for {len(carry.dropped)} of its calls.",
         )
-    if carry.voided:
-        return _voiding(new, carry, Course.MIGRATES)
-    return Verdict(
-        course=Course.MIGRATES,
-        reason="migrates",
-        sentence=f"It is migrated to version {new.version}.",
-        to=new,
-        carry=carry,
-        by=held.by if held else "",
-    )
+    sentence = f"It is migrated to version {new.version}."
+    by = held.by if held else ""
+    return _carried(new, carry, Course.MIGRATES, "migrates", sentence, by=by)
 
 
 def _through(past: Past, hops: list[Hop], attempt: Try) -> object:
@@ -198,16 +184,17 @@ def _through(past: Past, hops: list[Hop], attempt: Try) -> object:
     return made
 
 
-def _voiding(new: Plan, carry: Carry, course: Course) -> Verdict:
-    names = ", ".join(carry.voided)
-    return Verdict(
-        course=course,
-        reason="approval void",
-        sentence=f"What was approved of {names} promises something else in version {new.version}; "
-        "it is asked again.",
-        to=new,
-        carry=carry,
-    )
+def _carried(
+    new: Plan, carry: Carry, course: Course, reason: str, sentence: str, *, by: str = ""
+) -> Verdict:
+    """What was approved of something else is said instead, by nobody."""
+    if carry.voided:
+        reason, by = "approval void", ""
+        sentence = (
+            f"What was approved of {', '.join(carry.voided)} promises something else in version "
+            f"{new.version}; it is asked again."
+        )
+    return Verdict(course=course, reason=reason, sentence=sentence, to=new, carry=carry, by=by)
 
 
 def _asks(past: Past, new: Plan, reason: str, sentence: str) -> Verdict:
