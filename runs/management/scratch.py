@@ -35,6 +35,9 @@ class Scratch:
             "DATABASE_URL": self.url,
             "REDIS_URL": "",
             "LOG_LEVEL": "WARNING",
+            # Nothing that the monitors of the real installation, or those outside, should hear of.
+            "BEAT_SECONDS": "0",
+            "WATCHDOG_URL": "",
         }
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:

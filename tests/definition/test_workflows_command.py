@@ -236,13 +236,18 @@ def test_new_as_json_names_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("runs", "already the name of a module"),
         ("json", "already the name of a module"),
         ("Tidy", "is no name for an app"),
-        ("class", "is no name for an app"),
+        ("class", "makes a name that Python or its files need"),
+        ("none", "makes a name that Python or its files need"),
+        ("rehearsal", "makes a name that Python or its files need"),
+        ("auth", "already the label of an app"),
+        ("triage", "already the name of a workflow"),
         ("../tidy", "is no name for an app"),
     ],
 )
 def test_new_overwrites_and_shadows_nothing(
     name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    a_triage()
     (tmp_path / "there").mkdir()
     monkeypatch.chdir(tmp_path)
 

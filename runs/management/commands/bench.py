@@ -39,7 +39,7 @@ class Command(BaseCommand):
         parser.add_argument("--on-this-database", action="store_true", help="used by itself")
 
     def handle(self, *_args: Any, what: str, **options: Any) -> None:
-        runs = options["runs"] or known()[what].runs
+        runs = known()[what].runs if options["runs"] is None else options["runs"]
         if runs < 1:
             raise CommandError("--runs is a whole number of 1 or more.", returncode=2)
         if options["on_this_database"]:

@@ -7,9 +7,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
+from django.apps import apps
+
+from runs.definition import registry
+
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 SUFFIX = ".tpl"
 HERE = Path(__file__).parent
+# What the written files import: a class of that name would take its place there.
+IMPORTED = {"Annotated", "Any", "Contract", "Effect", "Path", "Rehearsal", "Run", "Workflow"}
 
 
 class CannotWrite(Exception):
@@ -24,6 +30,10 @@ def write(name: str, *, below: Path) -> list[Path]:
         raise CannotWrite(f"{target} is already there. Choose another name, or remove it.")
     if find_spec(name) is not None or name in sys.stdlib_module_names:
         raise CannotWrite(f"{name!r} is already the name of a module. Choose another.")
+    if name in {app.label for app in apps.get_app_configs()}:
+        raise CannotWrite(f"{name!r} is already the label of an app. Choose another.")
+    if name in {workflow.name for workflow in registry.all_workflows()}:
+        raise CannotWrite(f"{name!r} is already the name of a workflow. Choose another.")
     words = _words(name)
     return [
         _write_one(source, target=target, words=words)
@@ -68,7 +78,11 @@ def title(name: str) -> str:
 
 
 def _refuse_bad_names(name: str) -> None:
-    if not NAME.fullmatch(name) or len(name) > 63 or keyword.iskeyword(name):
+    made = class_name(name)
+    taken = keyword.iskeyword(name) or keyword.iskeyword(made) or made in IMPORTED
+    if taken and NAME.fullmatch(name):
+        raise CannotWrite(f"{name!r} makes a name that Python or its files need. Choose another.")
+    if not NAME.fullmatch(name) or len(name) > 63:
         raise CannotWrite(
             f"{name!r} is no name for an app. Use lower-case letters, digits and underscores, "
             "beginning with a letter, such as tidy_inbox."
