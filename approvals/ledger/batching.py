@@ -1,7 +1,6 @@
 """Decisions of one shape are answered together: chosen by a person, then one by one, each by itself."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -16,6 +15,7 @@ from approvals.queries.visible import NoSuchDecision
 from approvals.rules.asked import NoSuchOption, Option, asked_of
 from approvals.rules.door import NotYours
 from approvals.rules.schema import validated
+from runs.ledger.briefly import briefly
 from runs.ledger.commits import commits
 from runs.queries.clock import db_now
 from runs.rules import canonical
@@ -130,11 +130,12 @@ def answer(actor: Actor, item_id: int) -> bool:
     """Answer one decision of a batch as its person did; False when it was done or stopped meanwhile.
 
     The answer and the mark that it was given are one commit, so a crash leaves both or neither.
+    Raises HeldElsewhere.
     """
     item = batch_of(item_id)
     try:
-        with transaction.atomic():
-            if not _mark(item, "answered", "", now=db_now()):
+        with transaction.atomic(), briefly():
+            if not _mark(item, "answered", ""):
                 return False
             deciding.decide(
                 actor,
@@ -146,11 +147,11 @@ def answer(actor: Actor, item_id: int) -> bool:
                 through=Door(name=DOOR, address=item.batch.address),
             )
     except GroundMoved:
-        return pass_by(item_id, "passed", _asked_anew(actor, item.decision_id))
+        return _passed_by(item_id, "passed", _asked_anew(actor, item.decision_id))
     except (DecisionClosed, DecisionChanged, NoSuchDecision) as passed:
-        return pass_by(item_id, "passed", str(passed))
+        return _passed_by(item_id, "passed", str(passed))
     except (NotYours, NoSuchOption, ValueError) as refused:
-        return pass_by(item_id, "refused", str(refused))
+        return _passed_by(item_id, "refused", str(refused))
     return True
 
 
@@ -163,16 +164,24 @@ def _asked_anew(actor: Actor, decision_id: int) -> str:
     return str(moved) if moved else "What it rested on had changed for a moment."
 
 
-def pass_by(item_id: int, outcome: str, told: str) -> bool:
-    """Say why one decision of a batch was not answered with it."""
-    with transaction.atomic():
-        return _mark(batch_of(item_id), outcome, told, now=db_now())
+@commits("batch_item_answered", when=bool)
+def pass_by(item_id: int, told: str) -> bool:
+    """Say why one decision of a batch is not answered at all. Raises HeldElsewhere."""
+    return _passed_by(item_id, "refused", told)
 
 
-def _mark(item: BatchItem, outcome: str, told: str, *, now: datetime) -> bool:
-    """Each item once; with the last one the batch is done."""
-    if item.batch.state != "running":
+def _passed_by(item_id: int, outcome: str, told: str) -> bool:
+    with transaction.atomic(), briefly():
+        return _mark(batch_of(item_id), outcome, told)
+
+
+def _mark(item: BatchItem, outcome: str, told: str) -> bool:
+    """Each item once, its batch held until the transaction ends; with the last one the batch is done."""
+    # Before the run: nobody who holds a run asks for its batch; of two watches one passes by here.
+    rows = Batch.objects.select_for_update(no_key=True, skip_locked=True)
+    if rows.filter(pk=item.batch_id, state="running").first() is None:
         return False
+    now = db_now()
     left = BatchItem.objects.filter(batch_id=item.batch_id, outcome="")
     if not left.filter(pk=item.pk).update(outcome=outcome, told=told[:500], at=now):
         return False

@@ -1,4 +1,4 @@
-"""What the clockwork does for decisions: which notices, rules and batches are due."""
+"""What the watch does for decisions: which notices, rules and batches are due."""
 
 from approvals.models import BatchItem, Decision, Notice
 from runs.queries.clock import db_now
@@ -24,7 +24,7 @@ def rules_due(*, at_most: int) -> list[int]:
     return list(rows.order_by("pk").values_list("pk", flat=True)[:at_most])
 
 
-def batch_items_due(*, at_most: int) -> list[int]:
-    """What is left of batches that nobody has stopped, the oldest batch first."""
-    rows = BatchItem.objects.filter(outcome="", batch__state="running")
-    return list(rows.order_by("batch_id", "pk").values_list("pk", flat=True)[:at_most])
+def batch_items_due(*, at_most: int, behind: int = 0) -> list[int]:
+    """What is left of batches that nobody has stopped, the oldest first, behind one of them."""
+    rows = BatchItem.objects.filter(outcome="", batch__state="running", pk__gt=behind)
+    return list(rows.order_by("pk").values_list("pk", flat=True)[:at_most])

@@ -20,7 +20,7 @@ from runs.rules.states import WorkerState
 # A lost worker is shown as silent for at least this long, then its place is taken for good.
 LOST_SHOWN = timedelta(minutes=1)
 GIVEN_UP = timedelta(hours=1)
-DUTIES = ("clockwork", "schedules", "selections", "alerts")
+DUTIES = ("clockwork", "schedules", "selections", "batches", "alerts")
 DUTY_LIMIT = timedelta(seconds=15)
 
 

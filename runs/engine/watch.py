@@ -18,7 +18,7 @@ from runs.engine import courier, duties, relay_courier
 from runs.engine.channel_couriers import ChannelCouriers
 from runs.engine.clockwork import Clockwork
 from runs.engine.firing import Firing
-from runs.engine.ordered import Ordered
+from runs.engine.ordered import SELECTIONS, Ordered
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class Watch:
         self.duties = [
             self._duty("clockwork", _clockwork),
             self._duty("schedules", _schedules),
-            self._duty("selections", _selections),
+            self._duty(SELECTIONS.duty, _selections),
             self._duty("couriers of channels", _channels, parent=True),
             *(self._duty(f"courier {lane}", _courier(lane)) for lane in courier.LANES),
             *(self._duty(f"courier {lane}", _relay(lane)) for lane in relay_courier.lanes()),
@@ -147,7 +147,7 @@ def _schedules(duty: Duty, stopped: Callable[[], bool]) -> None:
 
 
 def _selections(duty: Duty, stopped: Callable[[], bool]) -> None:
-    Ordered().run(stopped=stopped, must_end=duty.must_end)
+    Ordered(SELECTIONS).run(stopped=stopped, must_end=duty.must_end)
 
 
 def _registered(run: duties.Run) -> Callable[[Duty, Callable[[], bool]], None]:

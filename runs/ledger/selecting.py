@@ -1,12 +1,12 @@
 """Runs are chosen together, then moved one by one, each by the same function as alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from django.db import OperationalError, connection, transaction
+from django.db import transaction
 
 from runs.ledger import audit, labelling, lifecycle, resuming, retrying, transitions
+from runs.ledger.briefly import briefly
 from runs.ledger.commits import commits
 from runs.models import Run, Selection, SelectionItem
 from runs.queries.clock import db_now
@@ -20,9 +20,6 @@ from runs.rules.together import MOST, Outcome, SelectionState, Together, why_not
 from runs.rules.verbs import NotNow
 
 LONGEST_REASON = 2000
-# Nobody who looks at the selection, and no other run of it, waits long for one that is held.
-SHORT_LOCKS = "SET LOCAL lock_timeout = '500ms'"
-LOCK_NOT_HAD = "55P03"
 REFUSALS = (
     NotAllowed,
     NotNow,
@@ -39,10 +36,6 @@ class NotTogether(ValueError):
 
 class NotAtThisPoint(Exception):
     """The selection has begun or ended before; the message says which."""
-
-
-class HeldElsewhere(Exception):
-    """Somebody else holds the run or what belongs to it; nothing was done, and it is still to do."""
 
 
 @commits("selection_committed")
@@ -152,7 +145,7 @@ def do(actor: Actor, item_id: int) -> bool:
     Raises HeldElsewhere.
     """
     try:
-        with transaction.atomic(), _briefly():
+        with transaction.atomic(), briefly():
             item = _taken(item_id)
             if item is None:
                 return False
@@ -169,23 +162,9 @@ def pass_by(item_id: int, told: str) -> bool:
 
 
 def _passed_by(item_id: int, told: str) -> bool:
-    with transaction.atomic(), _briefly():
+    with transaction.atomic(), briefly():
         item = _taken(item_id)
         return item is not None and _booked(item, Outcome.REFUSED, told)
-
-
-@contextmanager
-def _briefly() -> Iterator[None]:
-    """Whoever would have to wait for a lock until this transaction ends lets go of all instead."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(SHORT_LOCKS)
-    try:
-        yield
-    except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", None) != LOCK_NOT_HAD:
-            raise
-        raise HeldElsewhere("Somebody else holds it.") from error
 
 
 def _taken(item_id: int) -> SelectionItem | None:

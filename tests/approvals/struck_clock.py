@@ -1,14 +1,19 @@
-"""Processes that do one duty of the clock each, and are killed before a statement of it, or at its commit.
+"""Processes that do one duty of the watch each, and are killed before a statement of it, or at its commit.
 
 Made ready once and forked: `python -m tests.approvals.struck_clock DUTY ID:AT...`, AT as in `struck`.
 """
 
 import os
 import sys
+from functools import partial
+from typing import TYPE_CHECKING
 
 import django
 
 from tests.approvals.struck import Counting, _say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def main(duty: str, strokes: list[tuple[int, str]]) -> None:
@@ -33,19 +38,19 @@ def _do(duty: str, number: int, at: str) -> None:
     from runs.engine import ordered
     from runs.ledger import waking
 
-    act = {
+    acts: dict[str, Callable[[int], object]] = {
         "notice": noticing.tell_due,
         "rule": ruling.answer,
         "deferred": waking.expire,
-        "batch": tasks.answer_item,
-        "selection": ordered.do_item,
-    }[duty]
+        "batch": partial(ordered.do_item, tasks.BATCHES),
+        "selection": partial(ordered.do_item, ordered.SELECTIONS),
+    }
     connection.ensure_connection()
     count = Counting(at)
     commit = connection.commit
     connection.commit = lambda: count.around(commit)  # type: ignore[method-assign]
     with connection.execute_wrapper(count):
-        act(number)
+        acts[duty](number)
     _say(f"statements {count.made}")
 
 

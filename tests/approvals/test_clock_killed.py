@@ -1,4 +1,4 @@
-"""kill -9 between the statements of what the clock does for decisions: done whole or not at all, once."""
+"""kill -9 between the statements of what the watch does for decisions: done whole or not at all, once."""
 
 import re
 import signal
@@ -10,9 +10,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from approvals.ledger import batching, rule_book
-from approvals.models import BatchItem, Decision, Notice, RuleVersion, Vote
+from approvals.models import Batch, BatchItem, Decision, Notice, RuleVersion, Vote
 from approvals.queries import due
+from approvals.tasks import BATCHES
 from runs.engine.clockwork import Clockwork
+from runs.engine.ordered import Ordered
 from runs.models import AuditEvent, Message, Run, Wait
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
@@ -58,16 +60,19 @@ def one_whose_answer_is_due() -> tuple[Decision, int]:
     return decision, decision.wait_id
 
 
-def one_of_a_batch() -> tuple[Decision, int]:
-    decision = a_decision("refunds")
-    batch = batching.begin(
+def a_batch_of(*decisions: Decision) -> Batch:
+    return batching.begin(
         acting(User.objects.get(username="mara")),
-        shown={decision.pk: decision.digest},
+        shown={each.pk: each.digest for each in decisions},
         option="approve",
         fields={},
         comment="",
     )
-    return decision, BatchItem.objects.get(batch=batch).pk
+
+
+def one_of_a_batch() -> tuple[Decision, int]:
+    decision = a_decision("refunds")
+    return decision, BatchItem.objects.get(batch=a_batch_of(decision)).pk
 
 
 DUTIES: dict[str, Callable[[], tuple[Decision, int]]] = {
@@ -128,7 +133,7 @@ def kill_at(site: Site, duty: str, *, every: int) -> None:
 
     Clockwork().go_round()
     while due.batch_items_due(at_most=1):
-        Clockwork().go_round()
+        Ordered(BATCHES).go_round()
 
     ends = {standing_of(decision) for decision, _ in strokes.values()}
     assert len(ends) == 1, ends
@@ -136,7 +141,7 @@ def kill_at(site: Site, duty: str, *, every: int) -> None:
 
 
 @pytest.mark.parametrize("duty", DUTIES)
-def test_what_the_clock_does_is_done_whole_or_not_at_all(site: Site, duty: str) -> None:
+def test_what_the_watch_does_is_done_whole_or_not_at_all(site: Site, duty: str) -> None:
     kill_at(site, duty, every=8)
 
 
@@ -146,18 +151,29 @@ def test_the_same_between_each_pair_of_statements(site: Site, duty: str) -> None
     kill_at(site, duty, every=1)
 
 
-def test_of_two_watches_each_reminds_of_what_the_other_has_not(site: Site) -> None:
+def test_of_two_watches_each_does_what_the_other_has_not_though_each_dies_behind_each_answer(
+    site: Site,
+) -> None:
     a_person("mara", email="mara@example.com")
-    decisions = [a_decision("told_again") for _ in range(4)]
-    watches = [site.start("watch", VAR_DIR=str(site.var / name)) for name in ("one", "two")]
+    told_again = [a_decision("told_again") for _ in range(4)]
+    # More than there are watches: whoever answers one is killed, so the last takes one that came back.
+    alike = [a_decision("refunds") for _ in range(3)]
+    watches = [
+        site.start("watch", VAR_DIR=str(site.var / name), FAULT_AT="batch_item_answered:1")
+        for name in ("one", "two")
+    ]
 
+    batch = a_batch_of(*alike)
     Notice.objects.update(due_at=db_now())
 
     eventually(lambda: not Notice.objects.filter(told_at=None).exists(), what="all are reminded")
+    eventually(lambda: Batch.objects.get(pk=batch.pk).state == "done", what="all are answered")
     assert [watch.stop() for watch in watches] == [0, 0]
+    assert "watch.duty_ended" in "".join(watch.said() for watch in watches)
     told = Message.objects.filter(kind="decision.reminder")
     # Both of a decision fell due together, so they come as one.
-    assert told.count() == len(decisions)
+    assert told.count() == len(told_again)
     events = AuditEvent.objects.filter(kind="decision.reminder")
-    assert events.count() == len(decisions)
+    assert events.count() == len(told_again)
+    assert Vote.objects.filter(door="batch").count() == len(alike)
     assert violations() == []

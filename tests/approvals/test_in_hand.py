@@ -18,7 +18,8 @@ from approvals.queries import alike
 from approvals.queries.people import deciders
 from approvals.queries.statistics import statistics
 from approvals.rules.door import NotYours
-from runs.engine.clockwork import Clockwork
+from approvals.tasks import BATCHES
+from runs.engine.ordered import Ordered
 from runs.models import Message
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
@@ -223,7 +224,7 @@ def test_alike_decisions_are_answered_together_each_bound_to_its_own_digest(cloc
     mara = acting(a_person())
 
     batch = begin(mara, decisions[:2])
-    Clockwork().go_round()
+    Ordered(BATCHES).go_round()
     runs.drain()
 
     assert [again(each).state for each in decisions] == ["approved", "approved", "open"]
@@ -253,7 +254,7 @@ def test_one_that_changed_or_closed_meanwhile_is_passed_by_and_says_why(clock: C
     cancel(decisions[0])
     striking.strike(acting(a_person("max")), decisions[1].pk, ordinals=[1], struck=True)
 
-    Clockwork().go_round()
+    Ordered(BATCHES).go_round()
 
     told = {item.decision_id: (item.outcome, item.told) for item in BatchItem.objects.all()}
     assert told[decisions[0].pk][0] == told[decisions[1].pk][0] == "passed"
@@ -273,7 +274,7 @@ def test_one_whose_ground_moved_meanwhile_is_asked_anew_and_the_batch_names_the_
     facts = canonical.loads(ground.facts) | {"its generation": 7}
     Ground.objects.filter(pk=ground.pk).update(facts=canonical.dumps(facts))
 
-    Clockwork().go_round()
+    Ordered(BATCHES).go_round()
 
     told = BatchItem.objects.get(decision=decisions[0])
     new = asked_by(decisions[0].run_id)
@@ -289,7 +290,7 @@ def test_a_batch_that_was_stopped_leaves_the_rest_open(clock: Clock) -> None:
     assert batching.answer(mara, BatchItem.objects.order_by("pk")[0].pk)
 
     batching.stop(mara, batch.pk)
-    Clockwork().go_round()
+    Ordered(BATCHES).go_round()
 
     assert [again(each).state for each in decisions] == ["approved", "open"]
     assert alike.counts_of(batch) == {"answered": 1, "passed": 0, "refused": 0, "left": 1}
@@ -314,7 +315,7 @@ def test_what_somebody_lost_the_right_to_answer_meanwhile_is_not_answered_in_the
     begin(acting(person), decisions)
     person.user_permissions.clear()
 
-    Clockwork().go_round()
+    Ordered(BATCHES).go_round()
 
     assert {item.outcome for item in BatchItem.objects.all()} == {"refused"}
     assert not Vote.objects.exists()
@@ -333,7 +334,7 @@ def test_the_page_shows_all_of_them_with_nothing_ticked_and_answers_those_that_a
     sent = _ticked(page, decisions)
     answer = mara.post(at(decisions[0], "batches/"), sent | {"option": "approve"}, follow=True)
     assert "2 are left." in text_of(answer)
-    Clockwork().go_round()
+    Ordered(BATCHES).go_round()
     batch = Batch.objects.get()
     assert "2 answered, 0 passed by" in text_of(mara.get(f"/decisions/batches/{batch.pk}/"))
 

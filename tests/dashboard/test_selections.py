@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from runs.engine import ordered
 from runs.engine.clockwork import Clockwork
-from runs.engine.ordered import Ordered
+from runs.engine.ordered import SELECTIONS, Ordered
 from runs.ledger import lifecycle, pausing, selecting
 from runs.ledger.selecting import NotTogether
 from runs.models import AuditEvent, Call, Run, Selection, SelectionItem, Wait
@@ -86,7 +86,7 @@ def test_what_is_chosen_is_frozen_and_said_before_anything_happens(operating: Cl
     assert "such a run never changes again" in page.text
     assert "state=open&amp;started=all" in page.text
     assert set(states().values()) == {"waiting", "succeeded"}
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
     assert set(states().values()) == {"waiting", "succeeded"}
 
 
@@ -98,7 +98,7 @@ def test_each_is_moved_as_alone_in_the_name_of_who_ordered_it(operating: Client)
 
     order(operating, selection)
     page, again = operating.get(at(selection)), order(operating, selection)
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
 
     assert "3 are left" in page.text
     assert again.status_code == 409
@@ -127,7 +127,7 @@ def test_one_that_moved_on_since_it_was_chosen_is_left_alone_and_says_so(
 
     page = operating.get(at(selection))
     order(operating, selection)
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
 
     assert "It has changed since it was chosen" in page.text
     assert states() == {"asks 0": "paused", "asks 1": "cancelled"}
@@ -143,7 +143,7 @@ def test_what_was_stopped_leaves_the_rest_as_it_was(operating: Client) -> None:
 
     operating.post(at(selection, "stop"))
     page = operating.get(at(selection))
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
 
     assert not selecting.do(omar(), second)
     assert states() == {"asks 0": "cancelled", "asks 1": "waiting"}
@@ -162,7 +162,7 @@ def test_an_end_that_leaves_open_what_cannot_be_undone_is_never_one_among_others
 
     page = operating.get(at(selection))
     order(operating, selection)
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
 
     assert "it is never ended among others" in page.text
     assert states() == {"asks 0": "waiting", "asks 1": "cancelled"}
@@ -180,7 +180,7 @@ def test_a_run_in_a_step_that_calls_what_cannot_be_undone_is_cancelled_alone(
 
     page = operating.get(at(selection))
     order(operating, selection)
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
     alone = operating.post(reverse("runs:cancel", args=[held]), {"because": "Alone."})
 
     assert "1 would be done, 1 refused" in page.text
@@ -221,7 +221,7 @@ def test_a_retry_that_is_waited_for_is_due_at_once_and_nothing_else_is(
     choose(operating, "retry", [run, asking])
 
     order(operating, Selection.objects.get())
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
     due = Wait.objects.get(run=run).due_at
     Clockwork().go_round()
 
@@ -239,7 +239,7 @@ def test_a_run_that_failed_is_resumed_with_its_dry_run_counted(operating: Client
 
     page = chosen(operating, "resume", [run])
     order(operating, Selection.objects.get())
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
 
     assert "It waits again for its decision" in page.text
     assert re.search(r"steps of 1: \d", page.text)
@@ -251,7 +251,7 @@ def test_a_label_is_set_and_taken_away_and_recorded(operating: Client) -> None:
     choose(operating, "label", [run])
     wrong = order(operating, Selection.objects.get(), name="no such!", value="x")
     order(operating, Selection.objects.get(), name="Team", value="mail", because="")
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
 
     labelled = Run.objects.get(pk=run).labels
     alone = operating.post(reverse("runs:label", args=[run]), {"name": "team", "value": ""})
@@ -344,9 +344,9 @@ def test_rights_that_were_lost_meanwhile_are_not_used(operating: Client) -> None
     first, second = selections.items_due(at_most=2)
 
     User.objects.get(username="omar").user_permissions.clear()
-    ordered.do_item(first)
+    ordered.do_item(SELECTIONS, first)
     User.objects.filter(username="omar").update(is_active=False)
-    ordered.do_item(second)
+    ordered.do_item(SELECTIONS, second)
 
     assert set(states().values()) == {"waiting"}
     told = [told for _, told in outcomes().values()]
@@ -369,7 +369,7 @@ def test_one_that_breaks_keeps_no_other_from_its_turn(
         return cancel(actor, run_id, **more)
 
     monkeypatch.setattr("runs.ledger.lifecycle.cancel", breaking)
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
 
     assert states() == {"asks 0": "waiting", "asks 1": "cancelled"}
     told = "It could not be done (RuntimeError); the log has the rest."

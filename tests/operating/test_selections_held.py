@@ -1,20 +1,15 @@
 """A run of a selection that somebody holds: it is left for later, and nothing else waits for it."""
 
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from django.db import OperationalError, connection, transaction
 
 from runs.engine import clockwork
 from runs.engine.clockwork import Clockwork
-from runs.engine.ordered import Ordered
-from runs.ledger import selecting, transitions
-from runs.models import Run, Selection, SelectionItem, Tick, Worker
+from runs.engine.ordered import SELECTIONS, Ordered
+from runs.ledger import selecting
+from runs.models import Selection, SelectionItem, Tick, Worker
 from runs.queries.actors import actor_for
 from runs.queries.clock import db_now
 from runs.queries.verify import violations
@@ -22,49 +17,9 @@ from runs.rules.together import Together
 from tests.dashboard.builders import a_person
 from tests.durability.fences import a_held_run
 from tests.support import runs
-from tests.support.waiting import PATIENCE
+from tests.support.held import held
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_moves")]
-
-
-@contextmanager
-def held(run_id: UUID) -> Iterator[None]:
-    """By another session; on SQLite, which has no locks of rows, as if its file were taken just then."""
-    if connection.vendor == "sqlite":
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(transitions, "lock", but_for(run_id))
-            yield
-        return
-    taken, over = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        try:
-            with transaction.atomic():
-                transitions.lock(run_id)
-                taken.set()
-                over.wait()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        holding = pool.submit(hold)
-        try:
-            assert taken.wait(PATIENCE)
-            yield
-        finally:
-            over.set()
-            holding.result(PATIENCE)
-
-
-def but_for(taken: UUID) -> Callable[[UUID], Run]:
-    lock = transitions.lock
-
-    def locked(run_id: UUID) -> Run:
-        if run_id == taken:
-            raise OperationalError("database is locked")
-        return lock(run_id)
-
-    return locked
 
 
 def a_run_of_a_worker_that_is_lost() -> UUID:
@@ -79,7 +34,7 @@ def test_it_keeps_neither_the_others_of_the_selection_nor_a_takeover(
 ) -> None:
     # A test that is kept from the processor between two passes has seen no outage.
     monkeypatch.setattr(clockwork, "BLIND_AFTER", 600.0)
-    works, orders = Clockwork(), Ordered()
+    works, orders = Clockwork(), Ordered(SELECTIONS)
     works.go_round()
     lost = a_run_of_a_worker_that_is_lost()
     first, second = (runs.a_run("stumbles", {"mend": 1}) for _ in range(2))

@@ -13,7 +13,7 @@ from django.contrib.auth.models import Permission, User
 from django.db import OperationalError, connection
 
 from runs.engine import ordered
-from runs.engine.ordered import Ordered
+from runs.engine.ordered import SELECTIONS, Ordered
 from runs.ledger import selecting
 from runs.models import AuditEvent, Run, Selection, SelectionItem
 from runs.queries import selections
@@ -67,18 +67,18 @@ def breaking(at: int | None) -> Iterator[Breaking]:
 
 def test_a_database_that_goes_away_at_any_statement_leaves_both_the_run_and_its_item() -> None:
     # The first of its kind may look something up that the others know.
-    ordered.do_item(one_of_a_selection()[1])
+    ordered.do_item(SELECTIONS, one_of_a_selection()[1])
     _, like_it = one_of_a_selection()
     with breaking(None) as counted:
-        ordered.do_item(like_it)
+        ordered.do_item(SELECTIONS, like_it)
     run_id, item_id = one_of_a_selection()
     before = standing_of(run_id, item_id)
 
     for at in range(1, counted.made + 1):
         with breaking(at), pytest.raises(OperationalError):
-            ordered.do_item(item_id)
+            ordered.do_item(SELECTIONS, item_id)
         assert standing_of(run_id, item_id) == before, at
-    Ordered().go_round()
+    Ordered(SELECTIONS).go_round()
 
     assert standing_of(run_id, item_id)[:3] == ("cancelled", "done", "done")
     assert AuditEvent.objects.filter(run=run_id, kind="run.cancelled").count() == 1
@@ -103,7 +103,7 @@ def test_whoever_is_killed_at_any_statement_has_moved_the_run_whole_or_not_at_al
         assert (standing_of(run_id, item_id) == before[at]) == (at != "after"), at
     assert violations() == []
     while selections.items_due(at_most=1):
-        Ordered().go_round()
+        Ordered(SELECTIONS).go_round()
     ends = {standing_of(*stroke) for stroke in strokes.values()}
     assert len(ends) == 1, ends
     assert set(Selection.objects.values_list("state", flat=True)) == {"done"}
