@@ -186,6 +186,16 @@ RULES: list[Rule] = [
         ),
         because="I12: an audit event is append-only",
     ),
+    Rule(
+        table="runs_note",
+        event="UPDATE",
+        refused=(
+            'NEW.text <> OLD.text OR NEW."by" <> OLD."by" OR NEW.at <> OLD.at'
+            " OR NEW.run_id <> OLD.run_id OR (OLD.withdrawn_at IS NOT NULL"
+            " AND (NEW.withdrawn_at IS NULL OR NEW.withdrawn_at <> OLD.withdrawn_at))"
+        ),
+        because="I12: a note keeps its text, and is only withdrawn",
+    ),
 ]
 
 

@@ -258,6 +258,16 @@ ATTEMPTS = [
         refused="unique|UNIQUE",
     ),
     Attempt(
+        sentence="I12 a note says something else",
+        sql="UPDATE runs_note SET text = 'never mind' WHERE run_id = {run}",
+        refused="only withdrawn",
+    ),
+    Attempt(
+        sentence="I12 a note that was withdrawn stands again",
+        sql="UPDATE runs_note SET withdrawn_at = NULL WHERE run_id = {run}",
+        refused="only withdrawn",
+    ),
+    Attempt(
         sentence="I12 the number of a run's last event goes back",
         sql="UPDATE runs_run SET seq = seq - 1 WHERE id = {run}",
         refused="I3, I8",

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from runs.definition import gates, registry
 from runs.engine import identity
 from runs.engine.worker import known_plans
-from runs.ledger import assignments, selecting, workers
+from runs.ledger import assignments, noting, selecting, workers
 from runs.models import Selection, SelectionItem, Wait
 from runs.rules.together import Together
 from tests.durability import whole_runs
@@ -60,6 +60,7 @@ def a_world() -> Iterator[World]:
 def _built() -> World:
     whole = whole_runs.a_whole_run()
     asking = whole_runs.a_run_that_asks_for_payments()
+    _note_and_withdraw(asking)
     cancelled = whole_runs.a_run_that_asks_for_payments()
     _cancel_together(cancelled)
     sleeping, failed = runs.a_run(whole_runs.a_nap()), runs.a_run(whole_runs.a_failure())
@@ -73,6 +74,12 @@ def _built() -> World:
         running=_in_hands(runs.a_run("whole")),
         queued=runs.a_run("whole"),
     )
+
+
+def _note_and_withdraw(run_id: UUID) -> None:
+    actor = runs.the_operator()
+    kept = noting.note(actor, run_id, text="Who asked for these?")
+    noting.withdraw(actor, run_id, kept.pk)
 
 
 def _cancel_together(run_id: UUID) -> None:
