@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 # Services of apprise that are at their vendors' own, public addresses.
 HOSTED_SCHEMES = "discord,gchat,opsgenie,pagerduty,pover,slack,tgram,twilio,wxteams"
+DATABASES_ARE = "say sqlite:////absolute/path or postgresql://user:password@host:5432/name"
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
@@ -74,7 +76,7 @@ class Environment:
             redis_url=read.address("REDIS_URL", ("redis", "rediss", "unix")),
             email=read.email(),
             email_from=read.text("EMAIL_FROM", "milepost@localhost"),
-            workflow_apps=read.listed("WORKFLOW_APPS", ""),
+            workflow_apps=read.apps("WORKFLOW_APPS"),
             workers=read.number("WORKERS", 2, low=1, high=256),
             lease_seconds=read.number("LEASE_SECONDS", 15, low=3, high=3600),
             site_url=read.address("SITE_URL", ("http", "https")),
@@ -130,6 +132,18 @@ class _Reader:
             raise WrongSetting(f"{name} is {said!r}; say an address that starts with {wanted}.")
         return said
 
+    def apps(self, name: str) -> tuple[str, ...]:
+        """Only the first part is looked for: to look for more would import it."""
+        said = self.listed(name, "")
+        for app in said:
+            first = app.partition(".")[0]
+            if not first or find_spec(first) is None:
+                raise WrongSetting(
+                    f"{name} names {app!r}, which Python does not find; say modules, such as "
+                    "tidy_inbox, that are in the folder of manage.py or on PYTHONPATH."
+                )
+        return said
+
     def networks(self, name: str) -> tuple[str, ...]:
         said = self.listed(name, "")
         for network in said:
@@ -148,11 +162,15 @@ class _Reader:
             said = f"sqlite:///{var_dir / 'milepost.sqlite3'}"
         scheme = urlsplit(said).scheme
         if scheme not in {"sqlite", "postgres", "postgresql"}:
-            raise WrongSetting(
-                f"DATABASE_URL starts with {scheme!r}; say sqlite:////absolute/path "
-                "or postgresql://user:password@host:5432/name."
-            )
-        return dict(environ.Env.db_url_config(said))
+            raise WrongSetting(f"DATABASE_URL starts with {scheme!r}; {DATABASES_ARE}.")
+        # Neither value is repeated: both may hold a password.
+        try:
+            read = dict(environ.Env.db_url_config(said))
+        except ValueError as wrong:
+            raise WrongSetting(f"DATABASE_URL cannot be read: {wrong}; {DATABASES_ARE}.") from None
+        if not read["NAME"]:
+            raise WrongSetting(f"DATABASE_URL names no database; {DATABASES_ARE}.")
+        return read
 
     def email(self) -> dict[str, Any]:
         said = self.text("EMAIL_URL", "")
@@ -161,7 +179,10 @@ class _Reader:
             raise WrongSetting(f"EMAIL_URL is {said!r}; it may start with {known}.")
         if not said:
             return {}
-        settings = dict(environ.Env.email_url_config(said))
+        try:
+            settings = dict(environ.Env.email_url_config(said))
+        except ValueError as wrong:
+            raise WrongSetting(f"EMAIL_URL cannot be read: {wrong}.") from None
         # It drops the first slash of filemail:///srv/mail, which would make the folder a relative one.
         if settings["EMAIL_FILE_PATH"]:
             settings["EMAIL_FILE_PATH"] = "/" + settings["EMAIL_FILE_PATH"]

@@ -1,13 +1,12 @@
 """The run that a fresh installation shows: `inbox_triage` on a sample, or on one's own mail."""
 
-from getpass import getuser
 from pathlib import Path
 
 from config.environment import ROOT
 from runs.definition.registry import UnknownWorkflow
 from runs.ledger import lifecycle
 from runs.ledger.plans import PlanChanged
-from runs.rules.policy import local_operator
+from runs.management.acting import actor_named
 
 SAMPLE = ROOT / "runs" / "examples" / "sample" / "inbox.tsv"
 
@@ -20,9 +19,13 @@ def readable(inbox: Path | None) -> Path:
     """The inbox to sort, checked before anything is started."""
     if inbox is None:
         return SAMPLE
-    path = inbox.expanduser().resolve()
-    if not path.exists():
-        raise UnreadableInbox(f"There is no inbox at {path}.")
+    try:
+        path = inbox.expanduser().resolve()
+        path.stat()
+    except FileNotFoundError:
+        raise UnreadableInbox(f"There is no inbox at {path}.") from None
+    except (OSError, RuntimeError) as problem:
+        raise UnreadableInbox(f"The inbox {inbox} cannot be read: {problem}.") from None
     return path
 
 
@@ -30,7 +33,7 @@ def begin(inbox: Path) -> str:
     """Starts it unless it was started before; says in a sentence what became of it."""
     try:
         run = lifecycle.start(
-            local_operator(getuser()),
+            actor_named(None),
             workflow="inbox_triage",
             data={"inbox": str(inbox)},
             reference=inbox.stem,

@@ -69,6 +69,7 @@ def a_broken_one() -> None:
         def work(self, run: Any) -> None: ...
 
 
+@pytest.mark.django_db
 def test_list_names_every_workflow_with_its_plan() -> None:
     workflow = a_triage()
 
@@ -87,6 +88,7 @@ def test_list_of_nothing_says_how_to_begin() -> None:
     assert "`manage.py workflows new NAME` begins one" in said_by("list")
 
 
+@pytest.mark.django_db
 def test_list_shows_a_broken_workflow_and_exits_with_1() -> None:
     a_triage()
     a_broken_one()

@@ -4,11 +4,11 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 
-from config.serving import running_site
 from config.signin_links import NobodyToSignIn, known_user, link_for
+from runs.conf import site
 
 
 class Command(BaseCommand):
@@ -21,12 +21,12 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print {user, link}")
 
     def handle(self, *args: Any, user: str | None, json: bool, **options: Any) -> None:
-        site = running_site(settings.VAR_DIR) or f"http://{settings.HOST}:{settings.PORT}"
         try:
-            person = known_user(user)
+            link = link_for(person := known_user(user), site=site())
         except NobodyToSignIn as nobody:
             raise CommandError(str(nobody)) from None
-        link = link_for(person, site=site)
+        except Error as error:
+            raise CommandError(f"The database does not answer: {error}") from error
         self.stdout.write(_as_json(person.username, link) if json else link)
 
 

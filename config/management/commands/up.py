@@ -8,6 +8,7 @@ from typing import IO, Any, NoReturn
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 
 from config import first_run, readying, serving, signin_links, supervision
 
@@ -41,6 +42,8 @@ class Command(BaseCommand):
             self._point_to_the_other(to_sort if inbox else None)
         except (serving.NoFreePort, supervision.WebIsSilent) as problem:
             raise CommandError(str(problem)) from None
+        except Error as error:
+            raise CommandError(f"The database does not answer: {error}") from error
 
     def _serve(self, lock: IO[str], *, inbox: Path) -> None:
         readying.ready(settings.VAR_DIR)
