@@ -157,7 +157,7 @@ def test_an_incident_is_listed_shown_taken_on_put_off_and_resolved() -> None:
     assert again.code == 1
     assert "was resolved at" in again.err
     assert "backup" in alerts("list", "--all").out
-    assert alerts("show", 999).code == 1
+    assert alerts("show", one + 1).code == 1
 
 
 def test_who_may_not_operate_is_refused() -> None:

@@ -44,14 +44,14 @@ def test_a_service_whose_judge_stands_still_is_not_ready(
     ticks.note("clockwork", holder="tests")
     ticks.note("judge", holder="tests")
     assert client.get("/readyz").json() == {"ok": True, "trouble": ""}
-    Tick.objects.filter(duty="judge").update(at=db_now() - timedelta(minutes=2))
+    Tick.objects.filter(duty="judge").update(at=db_now() - timedelta(hours=2))
 
     answer = client.get("/readyz")
 
     conf.cache_clear()
     assert answer.status_code == 503
     assert answer.json()["trouble"] == (
-        "Nobody watches: no tick of its judge for 2 m, so silence is not noticed."
+        "Nobody watches: no tick of its judge for 2 h, so silence is not noticed."
     )
 
 
