@@ -65,7 +65,9 @@ PINGS: st.SearchStrategy[dict[str, Any]] = st.builds(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(told=monitors(), pings=st.lists(PINGS, min_size=1, max_size=5))
 def test_a_monitor_stands_after_pings_as_the_table_says(
