@@ -89,6 +89,15 @@ def collected_static_files() -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_pass_is_cut_short() -> Iterator[None]:
+    """A test that makes one pass itself means all of it, however long the machine stood still."""
+    with pytest.MonkeyPatch.context() as patch:
+        for duty in ("firing", "ordered"):
+            patch.setattr(f"runs.engine.{duty}.LONGEST_TURN", 600.0)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _settings_are_read_anew() -> Iterator[None]:
     """What one test set is not what the next one reads: this ends behind `settings`."""

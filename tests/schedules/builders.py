@@ -63,7 +63,7 @@ def a_schedule(**more: Any) -> Schedule:
 def let_it_be_due(schedule: Schedule, *, ago: timedelta = timedelta(seconds=1)) -> datetime:
     """Its next time has just come: the nominal time that it has now."""
     nominal = db_now().replace(microsecond=0) - ago
-    every = timedelta(seconds=schedule.every or 60)
+    every = timedelta(seconds=schedule.every or 3600)
     Schedule.objects.filter(pk=schedule.pk).update(
         anchor=nominal - every,
         next_at=nominal,

@@ -60,14 +60,14 @@ def _act_and_die(statement: int, act: Callable[[], object]) -> None:
 
 def starts(number: int) -> tuple[Schedule, Callable[[], object]]:
     """A time comes, and nothing stands in its way."""
-    schedule = a_schedule(slug=f"starts-{number}", every=60)
+    schedule = a_schedule(slug=f"starts-{number}", every=3600)
     let_it_be_due(schedule)
     return schedule, lambda: firings.fire(schedule.pk)
 
 
 def replaces(number: int) -> tuple[Schedule, Callable[[], object]]:
     """The run before is in a worker's hands."""
-    schedule = a_schedule(slug=f"replaces-{number}", every=60, overlap="replace")
+    schedule = a_schedule(slug=f"replaces-{number}", every=3600, overlap="replace")
     a_run_before(schedule, "running")
     let_it_be_due(schedule)
     return schedule, lambda: firings.fire(schedule.pk)
@@ -75,7 +75,7 @@ def replaces(number: int) -> tuple[Schedule, Callable[[], object]]:
 
 def supersedes(number: int) -> tuple[Schedule, Callable[[], object]]:
     """The run before is in nobody's hands."""
-    schedule = a_schedule(slug=f"supersedes-{number}", every=60, overlap="replace")
+    schedule = a_schedule(slug=f"supersedes-{number}", every=3600, overlap="replace")
     a_run_before(schedule, "queued")
     let_it_be_due(schedule)
     return schedule, lambda: firings.fire(schedule.pk)
@@ -83,7 +83,7 @@ def supersedes(number: int) -> tuple[Schedule, Callable[[], object]]:
 
 def is_queued(number: int) -> tuple[Schedule, Callable[[], object]]:
     """The firing that waited has its turn."""
-    schedule = a_schedule(slug=f"queued-{number}", every=60, overlap="queue_one")
+    schedule = a_schedule(slug=f"queued-{number}", every=3600, overlap="queue_one")
     old = a_run_before(schedule, "queued")
     let_it_be_due(schedule)
     fire()
@@ -93,7 +93,7 @@ def is_queued(number: int) -> tuple[Schedule, Callable[[], object]]:
 
 def skips(number: int) -> tuple[Schedule, Callable[[], object]]:
     """The run before still goes on."""
-    schedule = a_schedule(slug=f"skips-{number}", every=60)
+    schedule = a_schedule(slug=f"skips-{number}", every=3600)
     a_run_before(schedule, "queued")
     let_it_be_due(schedule)
     return schedule, lambda: firings.fire(schedule.pk)
