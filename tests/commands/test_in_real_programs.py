@@ -1,5 +1,6 @@
 """The commands as a shell sees them: with a cluster and a watch beside them, numbers and pipes."""
 
+import json
 import os
 import pty
 import subprocess
@@ -9,7 +10,10 @@ from contextlib import suppress
 import pytest
 
 from config.environment import ROOT
+from runs.models import Wait
+from runs.queries.clock import db_now
 from tests.support.programs import Site
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.processes
 
@@ -22,16 +26,25 @@ def working_site(site: Site) -> Site:
 
 
 def test_a_run_is_started_waited_for_and_verified(working_site: Site) -> None:
-    given = '{"seconds": 0.2}'
-
-    done = working_site.manage(
-        "runs", "start", "example_sleep", "--input", given, "--wait", "--json"
-    )
+    # Longer than a test lasts: it is woken when whoever waits has said that it sleeps.
+    given = ("--input", '{"seconds": 3600}', "--wait", "--json")
+    with subprocess.Popen(
+        [sys.executable, "manage.py", "runs", "start", "example_sleep", *given],
+        env=working_site.environment(),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as waiting:
+        assert waiting.stderr is not None
+        assert any("sleeps" in line for line in waiting.stderr)
+        Wait.objects.update(due_at=db_now())
+        said, _ = waiting.communicate(timeout=PATIENCE)
     verified = working_site.manage("verify", "--files", "--json")
 
-    assert done.code == 0, done.err
-    assert done.json["state"] == done.json["audit_line"]["state"] == "succeeded"
-    assert "sleeps" in done.err
+    done = json.loads(said)
+    assert waiting.returncode == 0
+    assert done["state"] == done["audit_line"]["state"] == "succeeded"
     assert (verified.code, verified.json) == (0, {"violations": []})
 
 
