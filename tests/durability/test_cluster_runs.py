@@ -35,9 +35,13 @@ class Supervisor:
     def __init__(self, site: Site) -> None:
         self.site = site
         self.running: dict[str, Program] = {}
+        self.workers = 0
 
-    def keep(self, *command: str) -> None:
+    def keep(self, *command: str, workers: int = 0) -> None:
+        if workers:
+            command = (*command, "--workers", str(workers))
         self.running[" ".join(command)] = self.site.start(*command)
+        self.workers += workers
 
     def look(self) -> None:
         for command, program in self.running.items():
@@ -56,7 +60,8 @@ class Supervisor:
             raise AssertionError(f"{late}\n{runs.state_of(run_id)}\n{logs}") from None
 
     def stop(self) -> None:
-        """Stops all at once, as soon as each has come so far that it listens."""
+        """Stops all at once, as soon as each is whole: whoever crashed has been started again."""
+        eventually(self._are_whole, what="every cluster and the watch are whole")
         for command, program in self.running.items():
             program.says("cluster.running" if command.startswith("cluster") else "")
         for program in self.running.values():
@@ -64,12 +69,19 @@ class Supervisor:
         for program in self.running.values():
             assert program.ended() == 0
 
+    def _are_whole(self) -> bool:
+        self.look()
+        clusters = [each for each in self.running if each.startswith("cluster")]
+        whole = [len(those(self.site, role)) == len(clusters) for role in ROLES if role != "worker"]
+        whole.append(len(those(self.site, "worker")) == self.workers)
+        return all(whole) and all(program.family() for program in self.running.values())
+
 
 @contextmanager
 def supervised(site: Site, *, workers: int = CLUSTER_WORKERS) -> Iterator[Supervisor]:
     """A cluster and a watch that have shown that they work."""
     supervisor = Supervisor(site)
-    supervisor.keep("cluster", "--workers", str(workers), "--grace", "60")
+    supervisor.keep("cluster", "--grace", "60", workers=workers)
     supervisor.keep("watch")
     supervisor.until_succeeded(runs.a_run("example_pages", SHORT))
     yield supervisor
@@ -108,7 +120,7 @@ def test_after_a_busy_cluster_loses_a_process_its_run_and_a_new_one_succeed(
 def test_two_clusters_and_ten_doorbells_a_run_execute_each_body_once(site: Site) -> None:
     with supervised(site) as supervisor:
         # Its words tell it from the first one.
-        supervisor.keep("cluster", "--workers", "1", "--grace", "61")
+        supervisor.keep("cluster", "--grace", "61", workers=1)
         more = CLUSTER_WORKERS + 1
         eventually(lambda: len(those(site, "worker")) == more, what="a second cluster works")
         started = [runs.a_run("example_pages", SHORT) for _ in range(20)]
