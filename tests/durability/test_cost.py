@@ -46,7 +46,7 @@ ANOTHERS = [
     (re.compile(r"mp_[a-z0-9]+"), "KEY"),
     (re.compile(r"[0-9a-f]{64}"), "DIGEST"),
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
-    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d+(\+00:00|Z)?"), "MOMENT"),
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)?"), "MOMENT"),
     (re.compile(r'"assignment":\d+'), '"assignment":0'),
     (re.compile(r"decision:\d+"), "decision:0"),
     (re.compile(r"at the receiver [a-z0-9]{6}"), "at the receiver"),
