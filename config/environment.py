@@ -1,4 +1,7 @@
-"""What the environment says, read once, typed; a wrong value is named in one sentence."""
+"""What the environment says, read once, typed; a wrong value is named in one sentence.
+
+A relative path counts from the project's folder, where every program that `up` starts stands.
+"""
 
 import secrets
 from collections.abc import Mapping
@@ -61,14 +64,14 @@ class Environment:
     @classmethod
     def read(cls, values: Mapping[str, str]) -> Self:
         read = _Reader(values)
-        var_dir = Path(read.text("VAR_DIR", str(ROOT / "var"))).absolute()
+        var_dir = ROOT / read.text("VAR_DIR", "var")
         return cls(
             debug=read.flag("DEBUG", default=False),
             secret_key=_secret_key(read, var_dir),
             allowed_hosts=read.listed("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"),
             behind_tls=read.flag("BEHIND_TLS", default=False),
             var_dir=var_dir,
-            host=read.text("HOST", "127.0.0.1"),
+            host=read.text("HOST", "127.0.0.1").strip("[]"),
             port=read.number("PORT", 8000, low=1, high=65535),
             time_zone=read.choice("TIME_ZONE", "UTC", available_timezones()),
             log_level=read.choice("LOG_LEVEL", "INFO", LEVELS),
@@ -170,6 +173,8 @@ class _Reader:
             raise WrongSetting(f"DATABASE_URL cannot be read: {wrong}; {DATABASES_ARE}.") from None
         if not read["NAME"]:
             raise WrongSetting(f"DATABASE_URL names no database; {DATABASES_ARE}.")
+        if scheme == "sqlite" and not read["NAME"].startswith((":memory:", "file:")):
+            read["NAME"] = str(ROOT / read["NAME"])
         return read
 
     def email(self) -> dict[str, Any]:
@@ -189,7 +194,7 @@ class _Reader:
         return settings
 
     def secret_file(self, name: str) -> str:
-        path = Path(self.text(name, ""))
+        path = ROOT / self.text(name, "")
         try:
             return path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:

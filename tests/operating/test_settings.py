@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from config.environment import Environment, WrongSetting
+from config.environment import ROOT, Environment, WrongSetting
 from tests.support.programs import Site
 
 KEY = "k" * 40
@@ -76,6 +76,17 @@ def test_a_var_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(WrongSetting, match=r"VAR_DIR is .*file/var.*cannot be written"):
         Environment.read({"VAR_DIR": str(tmp_path / "file" / "var")})
+
+
+def test_a_relative_path_counts_from_the_projects_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else `up` and what it starts, which stands there, would use two databases."""
+    monkeypatch.chdir(tmp_path)
+
+    read = Environment.read({"SECRET_KEY": KEY, "DATABASE_URL": "sqlite:///kept.sqlite3"})
+
+    assert (read.var_dir, read.database["NAME"]) == (ROOT / "var", str(ROOT / "kept.sqlite3"))
 
 
 def test_the_mail_folder_of_an_address_is_absolute(tmp_path: Path) -> None:

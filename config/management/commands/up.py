@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error
 
 from config import first_run, readying, serving, signin_links, supervision
+from runs import conf
 
 HELLO = """
 Milepost answers at {site}
@@ -54,9 +55,10 @@ class Command(BaseCommand):
             supervision.wait_for_web(site, settings.VAR_DIR / "log" / "web.log")
             serving.announce(lock, site=site)
             started = first_run.begin(inbox)
-            link = signin_links.link_for(person, site=site)
+            known_as = conf.site()
+            link = signin_links.link_for(person, site=known_as)
             logs = settings.VAR_DIR / "log"
-            self.stdout.write(HELLO.format(site=site, link=link, run=started, logs=logs))
+            self.stdout.write(HELLO.format(site=known_as, link=link, run=started, logs=logs))
             self.stdout.flush()
             manager.keep_alive()
 
@@ -68,13 +70,15 @@ class Command(BaseCommand):
 
     def _point_to_the_other(self, inbox: Path | None) -> None:
         """Says where it answers; an inbox that was named is sorted there."""
-        site = serving.running_site(settings.VAR_DIR, patience=60)
-        if not site:
+        if not serving.running_site(settings.VAR_DIR, patience=60):
             raise CommandError(
                 "Another `up` holds this VAR_DIR, but does not answer; stop it first."
             )
-        link = signin_links.link_for(signin_links.first_user(), site=site)
-        self.stdout.write(f"Milepost already answers at {site}\n\n  Sign in, once:\n    {link}\n")
+        known_as = conf.site()
+        link = signin_links.link_for(signin_links.first_user(), site=known_as)
+        self.stdout.write(
+            f"Milepost already answers at {known_as}\n\n  Sign in, once:\n    {link}\n"
+        )
         if inbox:
             self.stdout.write(f"  {first_run.begin(inbox)}")
 
