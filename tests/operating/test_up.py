@@ -63,8 +63,17 @@ def words_of(process: psutil.Process) -> list[str]:
         return []
 
 
+def parent_of(process: psutil.Process) -> int:
+    with suppress(psutil.Error):
+        return int(process.ppid())
+    return 0
+
+
 def managers(site: Site) -> list[psutil.Process]:
-    return [each for each in site.processes() if "supervisor.supervisord" in words_of(each)]
+    """Without what one of them has started that has not become a program of its own yet."""
+    named = [each for each in site.processes() if "supervisor.supervisord" in words_of(each)]
+    numbers = {each.pid for each in named}
+    return [each for each in named if parent_of(each) not in numbers]
 
 
 def part(site: Site, name: str) -> psutil.Process:
