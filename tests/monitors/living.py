@@ -1,6 +1,5 @@
 """An installation with short beats, whose parts tests kill, stop and cut off, and what the judge says of them."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,11 +16,11 @@ from runs.models import Step, Worker
 from tests.durability.cuttable import Line, a_line
 from tests.durability.plant import BODIES, Plant, a_plant
 from tests.support.programs import CLUSTER_WORKERS, Program
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, goal
 
 BEATING = "tests.monitors.beating"
-# How late a verdict may be said is asked by `make test-long`, which shares its processors with nobody.
-ALLOWED = 2.0 if "MILEPOST_LONG" in os.environ else float("inf")
+# How late a verdict may be said.
+ALLOWED = goal(2.0)
 WRONG = ("slow", "cut_off", "silent")
 
 

@@ -30,6 +30,11 @@ def eventually(
     return seen
 
 
+def goal(seconds: float) -> float:
+    """How soon something has to be, asked only by `make test-long`, on a machine that does nothing else."""
+    return seconds if "MILEPOST_LONG" in os.environ else float("inf")
+
+
 def free_port() -> int:
     """Below those that the kernel gives to whoever connects: nobody takes it until it is used.
 
