@@ -162,6 +162,7 @@ def test_of_two_watches_each_does_what_the_other_has_not_though_each_dies_behind
         site.start("watch", VAR_DIR=str(site.var / name), FAULT_AT="batch_item_answered:1")
         for name in ("one", "two")
     ]
+    eventually(lambda: all(watch.family() for watch in watches), what="both watches work")
 
     batch = a_batch_of(*alike)
     Notice.objects.update(due_at=db_now())
