@@ -28,6 +28,9 @@ def create(request: HtmxRequest) -> HttpResponse:
         return render(request, "preferences.html", {"form": form}, status=status)
     said = chosen(request.POST.dict(), zones=available_timezones())
     preferences.keep(actor_of(request), said)
+    if "kept" in request.GET:
+        # The script has set its cookie already; ours may come later than that of its next choice.
+        return HttpResponse(status=204)
     if whole:
         messages.success(request, "Kept. Other browsers follow when you next sign in there.")
     response = HttpResponseRedirect(_back(request))

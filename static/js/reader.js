@@ -1,4 +1,4 @@
-// The zone of this device, and the theme without a reload.
+// The zone and the theme of this device.
 {
   const keep = (pair) => {
     document.cookie = `${pair}; path=/; max-age=31536000; samesite=lax` + (location.protocol === "https:" ? "; secure" : "");
@@ -8,7 +8,7 @@
   document.getElementById("theme")?.addEventListener("submit", (event) => {
     event.preventDefault();
     const form = event.target, chosen = form.theme.value;
-    fetch(form.action, { method: "POST", body: new FormData(form), redirect: "manual" });
+    fetch(form.action + "?kept", { method: "POST", body: new FormData(form), keepalive: true });
     keep(`theme=${chosen}`);
     document.documentElement.dataset.theme = chosen;
     document.getElementById("said").textContent = `Theme: ${chosen}.`;

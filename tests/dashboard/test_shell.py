@@ -87,6 +87,12 @@ def test_preferences_are_kept_in_cookies_and_lead_back(looking: Client) -> None:
     assert "Times in Europe/Berlin" in page.text
 
 
+def test_what_the_script_says_it_has_set_is_not_set_behind_its_next_choice(looking: Client) -> None:
+    answer = looking.post(reverse("runs:preferences") + "?kept", {"theme": "light"})
+
+    assert (answer.status_code, dict(answer.cookies)) == (204, {})
+
+
 def test_every_key_that_a_page_names_is_bound_by_the_script() -> None:
     script = (ROOT / "static" / "js" / "keys.js").read_text(encoding="utf-8")
     single, behind_g = re.findall(r'for \(const key of "(\S+)"\) bind\(', script)
