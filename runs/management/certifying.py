@@ -13,6 +13,7 @@ from runs.ledger import certificates
 from runs.ledger.tenants import NoSuchTenant
 from runs.management import preflight
 from runs.management.acting import UnknownActor, actor_named
+from runs.management.away import database_away
 from runs.queries import memberships
 from runs.rules.certificate import Certificate
 from runs.rules.plan import BrokenWorkflow
@@ -45,7 +46,7 @@ def certified(
     ) as wrong:
         raise CommandError(str(wrong), returncode=1) from None
     except Error as error:
-        raise CommandError(f"The database does not answer: {error}", returncode=1) from error
+        raise database_away(error) from error
 
 
 def _stranded(actor: Actor, name: str) -> int:

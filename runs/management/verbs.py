@@ -19,6 +19,7 @@ from runs.ledger.plans import PlanChanged
 from runs.ledger.tenants import NoSuchTenant
 from runs.ledger.transitions import MoveRefused, NoSuchRun, RunChanged
 from runs.management.acting import UnknownActor, actor_named
+from runs.management.away import database_away
 from runs.management.given import Misused, NoSuchWorker, NotThere
 from runs.rules.canonical import NotCanonical
 from runs.rules.inputs import InvalidInput
@@ -80,7 +81,7 @@ class VerbCommand(BaseCommand):
         except (Misused, UnknownActor) as misused:
             raise CommandError(str(misused), returncode=2) from None
         except Error as error:
-            raise CommandError(f"The database does not answer: {error}", returncode=1) from error
+            raise database_away(error) from error
         except BrokenPipeError:
             # Whoever read this has read enough; Python would complain once more at its exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

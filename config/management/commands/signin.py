@@ -9,6 +9,7 @@ from django.db import Error
 
 from config.signin_links import NobodyToSignIn, known_user, link_for
 from runs.conf import site
+from runs.management.away import database_away
 
 
 class Command(BaseCommand):
@@ -26,7 +27,7 @@ class Command(BaseCommand):
         except NobodyToSignIn as nobody:
             raise CommandError(str(nobody)) from None
         except Error as error:
-            raise CommandError(f"The database does not answer: {error}") from error
+            raise database_away(error) from error
         self.stdout.write(_as_json(person.username, link) if json else link)
 
 

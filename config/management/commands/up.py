@@ -12,6 +12,7 @@ from django.db import Error
 
 from config import first_run, readying, serving, signin_links, supervision
 from runs import conf
+from runs.management.away import database_away
 
 HELLO = """
 Milepost answers at {site}
@@ -44,7 +45,7 @@ class Command(BaseCommand):
         except (serving.NoFreePort, supervision.WebIsSilent) as problem:
             raise CommandError(str(problem)) from None
         except Error as error:
-            raise CommandError(f"The database does not answer: {error}") from error
+            raise database_away(error) from error
 
     def _serve(self, lock: IO[str], *, inbox: Path) -> None:
         readying.ready(settings.VAR_DIR)

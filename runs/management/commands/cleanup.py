@@ -12,6 +12,7 @@ from django.db import Error
 from runs.engine import retention
 from runs.engine.retention import Removed
 from runs.management.acting import UnknownActor, actor_named
+from runs.management.away import database_away
 from runs.queries.clock import db_now
 from runs.rules.policy import NotAllowed, Verb, require
 
@@ -48,7 +49,7 @@ class Command(BaseCommand):
         except NotAllowed as refused:
             raise CommandError(str(refused), returncode=1) from None
         except Error as error:
-            raise CommandError(f"The database does not answer: {error}", returncode=1) from error
+            raise database_away(error) from error
         self._say(done, dry_run=dry_run, as_json=as_json)
 
     def _say(self, done: list[Removed], *, dry_run: bool, as_json: bool) -> None:
